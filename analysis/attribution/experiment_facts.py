@@ -1,0 +1,247 @@
+"""What holds for a whole experiment: its records, its soak, its canaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import duckdb
+
+from analysis.attribution.facts import Address, Canary, Complaint, Experiment
+from analysis.attribution.statistics import ZERO, Count
+from analysis.config import Canary as CanaryConfig
+from analysis.config import Config
+from analysis.model import Role
+from analysis.records.identity import normal_form
+from analysis.store import query
+
+_IMPOSSIBLE = """
+SELECT count(DISTINCT f.run_id), min_by(f.sentence, (f.rule, f.run_id)), min_by(f.run_id, (f.rule, f.run_id))
+FROM findings f JOIN run_facts r USING (experiment, run_id)
+WHERE f.experiment = $experiment AND f.standing = 'void' AND f.rule <> 'inventory-missing'
+    AND f.rule <> 'counts-missing'
+    AND r.logged_verdict = 'pass' AND (r.phase = 'soak' OR r.role IN ('red', 'green'))
+"""
+
+_TORN = """
+SELECT count(*), min(sentence) FROM findings WHERE experiment = $experiment AND rule = 'log-torn'
+"""
+
+_DUPLICATES = """
+SELECT count(*), format('run id {} stands for {} different records', min(run_id),
+    min_by(copies, run_id))
+FROM run_facts WHERE experiment = $experiment AND copies > 1
+"""
+
+_DIGESTS = """
+SELECT patch_id, role, list(DISTINCT patch_digest ORDER BY patch_digest)
+FROM run_facts WHERE experiment = $experiment AND patch_digest IS NOT NULL
+GROUP BY ALL ORDER BY patch_id, role
+"""
+
+_GENERATIONS = """
+SELECT count(*), format('workspace generation {} was used by {} attempts', min(generation),
+    min_by(attempts, generation))
+FROM (
+    SELECT workspace_generation AS generation, count(DISTINCT attempt) AS attempts
+    FROM run_facts
+    WHERE experiment = $experiment AND workspace_generation IS NOT NULL AND attempt IS NOT NULL
+    GROUP BY workspace_generation HAVING count(DISTINCT attempt) > 1
+)
+"""
+
+_ROUNDS = """
+SELECT count(*), count(*) FILTER (NOT good)
+FROM (
+    SELECT bool_and(usable AND (verdict <> 'none' OR test_records > 0)) AS good
+    FROM runs_now WHERE experiment = $experiment AND phase = 'soak'
+    GROUP BY coalesce('round ' || round, run_id)
+)
+"""
+
+_SOAK_ROLES = """
+SELECT DISTINCT role FROM run_facts WHERE experiment = $experiment AND phase = 'soak'
+"""
+
+# Judged in the soak; a red that passed deviates wherever it ran, and no outage excuses it.
+_BY_PIN = """
+SELECT r.run_id, coalesce('round ' || r.round, r.run_id) AS round, bool_or(r.failed) AS failed,
+    bool_or(r.failed AND ($expect IS NULL OR contains(coalesce(r.message, ''), $expect)
+        OR contains(coalesce(r.exc, ''), $expect))) AS as_expected
+FROM results_now r
+WHERE r.experiment = $experiment AND r.role = $role AND r.test_norm = $pin
+    AND r.failed IS NOT NULL AND r.usable
+    AND (r.phase = 'soak' OR ($role = 'red' AND NOT r.failed))
+    AND (NOT r.in_outage OR ($role = 'red' AND NOT r.failed))
+GROUP BY ALL ORDER BY min(r.started), r.run_id
+"""
+
+_BY_VERDICT = """
+SELECT run_id, coalesce('round ' || round, run_id) AS round, verdict = 'fail' AS failed,
+    verdict = 'fail' AS as_expected
+FROM runs_now
+WHERE experiment = $experiment AND role = $role AND verdict <> 'none'
+    AND (phase = 'soak' OR ($role = 'red' AND verdict = 'pass'))
+    AND (NOT in_outage OR ($role = 'red' AND verdict = 'pass'))
+ORDER BY started, run_id
+"""
+
+_PATCH_OF_ROLE = """
+SELECT min(patch_id), count(DISTINCT coalesce('round ' || round, run_id)) FILTER (phase = 'soak')
+FROM run_facts WHERE experiment = $experiment AND role = $role
+"""
+
+# What a deviating canary shared with its peers while it deviated.
+_SHARED = """
+WITH touches AS (
+    SELECT run_id, patch_id, test_norm, test_id, started, finished, u.kind AS kind, u.id AS id,
+        bool_or(u.op = 'w') AS writes
+    FROM results_now, unnest(resources) AS t(u)
+    WHERE experiment = $experiment AND usable
+    GROUP BY ALL
+)
+SELECT a.kind, a.id, b.patch_id, b.test_id, count(*) AS meetings
+FROM touches a
+JOIN touches b ON a.kind = b.kind AND a.id = b.id AND a.run_id <> b.run_id
+    AND (a.writes OR b.writes) AND a.started <= b.finished AND b.started <= a.finished
+WHERE list_contains($runs, a.run_id) AND a.test_norm = $pin
+GROUP BY ALL ORDER BY meetings DESC, a.kind, a.id, b.patch_id, b.test_id
+LIMIT 1
+"""
+
+_PINNED_RECORDS = """
+SELECT patch_id, list(DISTINCT test_norm)
+FROM (
+    SELECT r.patch_id, t.test_norm
+    FROM run_facts r
+    JOIN source_runs m USING (experiment, run_id)
+    JOIN sources s ON s.source_id = m.source_id
+    JOIN test_lines t ON t.source_id = m.source_id
+        AND coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset) = m.run_id
+    WHERE r.experiment = $experiment AND r.phase = 'soak' AND r.role = 'subject'
+)
+GROUP BY patch_id
+"""
+
+
+def experiment_facts(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    config: Config,
+    digests: Mapping[str, str],
+) -> Experiment:
+    """The facts of rows V1 to V6, 2a and 2b. digests: see `gather`."""
+    of = {"experiment": name}
+    runs = query.rows(
+        connection, "SELECT count(*) FROM run_facts WHERE experiment = $experiment", of
+    )
+    rounds, unusable = query.rows(connection, _ROUNDS, of)[0]
+    roles = frozenset(Role(role) for (role,) in query.rows(connection, _SOAK_ROLES, of))
+    return Experiment(
+        name=name,
+        runs=runs[0][0],
+        soak_rounds=rounds,
+        impossible_passes=_impossible(connection, of),
+        torn=_complaint(connection, _TORN, of),
+        duplicates=_complaint(connection, _DUPLICATES, of),
+        unusable_rounds=unusable,
+        digests=_digests(connection, of, digests),
+        generations=_complaint(connection, _GENERATIONS, of),
+        soak_roles=roles,
+        red=_canary(connection, of, Role.RED, config.canaries.red),
+        green=_canary(connection, of, Role.GREEN, config.canaries.green),
+        missing_pinned=_missing_pinned(connection, of, config),
+        pinned=len({normal_form(test) for test in config.inventory or ()}),
+    )
+
+
+def _complaint(
+    connection: duckdb.DuckDBPyConnection, sql: str, of: Mapping[str, object]
+) -> Complaint | None:
+    count, example = query.rows(connection, sql, of)[0]
+    return Complaint(count, example) if count else None
+
+
+def _impossible(
+    connection: duckdb.DuckDBPyConnection, of: Mapping[str, object]
+) -> Complaint | None:
+    count, sentence, run = query.rows(connection, _IMPOSSIBLE, of)[0]
+    return Complaint(count, f"run {run} {sentence}") if count else None
+
+
+def _digests(
+    connection: duckdb.DuckDBPyConnection, of: Mapping[str, object], wanted: Mapping[str, str]
+) -> Complaint | None:
+    """Digests that differ within one patch, or from the one that was asked for.
+
+    A digest may be a prefix: the shorter must begin the longer.
+    """
+    for patch, role, found in query.rows(connection, _DIGESTS, of):
+        longest = max(found, key=len)
+        if not all(longest.startswith(digest) for digest in found):
+            return Complaint(
+                len(found), f"patch {patch} has {len(found)} digests: {', '.join(found[:3])}"
+            )
+        asked = wanted.get(patch, wanted.get("", "") if role == Role.SUBJECT else "")
+        if asked and not (longest.startswith(asked) or asked.startswith(longest)):
+            return Complaint(1, f"patch {patch} has digest {longest}, not {asked}")
+    return None
+
+
+def _canary(
+    connection: duckdb.DuckDBPyConnection,
+    of: Mapping[str, object],
+    role: Role,
+    config: CanaryConfig | None,
+) -> Canary:
+    patch, rounds = query.rows(connection, _PATCH_OF_ROLE, {**of, "role": role})[0]
+    pin = normal_form(config.test_id) if config and config.test_id else None
+    expect = config.expect if config else None
+    parameters = {**of, "role": role}
+    if pin:
+        judged = query.rows(connection, _BY_PIN, {**parameters, "pin": pin, "expect": expect})
+    else:
+        judged = query.rows(connection, _BY_VERDICT, parameters)
+    as_expected = [row for row in judged if row[3]]
+    failed = [row for row in judged if row[2]]
+    if role is Role.RED:
+        deviations = tuple(run for run, _, fails, _ in judged if not fails)
+        count = Count(len(as_expected), len(judged))
+    else:
+        deviations = tuple(run for run, _, fails, _ in judged if fails)
+        count = Count(len(failed), len(judged))
+    return Canary(
+        patch_id=patch,
+        pinned=config.test_id if config else None,
+        present=patch is not None,
+        rounds=rounds or 0,
+        failed=count if judged else ZERO,
+        failed_rounds=len({round_ for _, round_, _, _ in as_expected}),
+        other_failures=len(failed) - len(as_expected) if role is Role.RED else 0,
+        deviations=deviations,
+        address=_shared(connection, of, pin, deviations) if pin and deviations else None,
+    )
+
+
+def _shared(
+    connection: duckdb.DuckDBPyConnection,
+    of: Mapping[str, object],
+    pin: str,
+    runs: tuple[str, ...],
+) -> Address | None:
+    found = query.first(connection, _SHARED, {**of, "pin": pin, "runs": list(runs)})
+    return None if found is None else Address(found[0], found[1], found[2], found[3])
+
+
+def _missing_pinned(
+    connection: duckdb.DuckDBPyConnection, of: Mapping[str, object], config: Config
+) -> dict[str, tuple[str, ...]]:
+    """Pinned tests without any record in a patch's soak; a soak of bare verdicts has no records
+    at all and is not judged."""
+    pinned = {normal_form(test): test for test in config.inventory or ()}
+    if not pinned:
+        return {}
+    return {
+        patch: missing
+        for patch, recorded in query.rows(connection, _PINNED_RECORDS, of)
+        if (missing := tuple(pinned[norm] for norm in sorted(set(pinned) - set(recorded))))
+    }

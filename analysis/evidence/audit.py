@@ -1,0 +1,134 @@
+"""The audit: puts runs together and says which of their verdicts count as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+import duckdb
+import pyarrow as pa
+
+from analysis.config import Config
+from analysis.evidence import counts, run_log, stream
+from analysis.evidence.rules import RecordRule, RunRule
+from analysis.model import Standing
+from analysis.records.identity import normal_form
+from analysis.store import query
+
+RUN_RULES: Sequence[RunRule] = (*counts.RULES, *run_log.RULES, *stream.RULES)
+RECORD_RULES: Sequence[RecordRule] = (
+    *counts.RECORD_RULES,
+    *run_log.RECORD_RULES,
+    *stream.RECORD_RULES,
+)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the `experiment` lines of an experiment say. JSON text or None."""
+
+    canaries: str | None
+    inventory: tuple[str, ...] | None
+    policy: str | None
+    lines: int
+
+
+def assign_experiments(connection: duckdb.DuckDBPyConnection) -> None:
+    """Say of every run of every source which experiment it belongs to."""
+    _script(connection, "experiments.sql")
+
+
+def headers(connection: duckdb.DuckDBPyConnection) -> dict[str, Header]:
+    """Every experiment of the index with what its header lines say.
+
+    Where two header lines disagree the alphabetically first value of a field is taken, so that
+    line order decides nothing; `lines` counts the different headers.
+    """
+    rows = query.rows(
+        connection,
+        """
+        SELECT m.experiment, min(h.canaries), min(h.inventory), min(h.policy),
+            count(DISTINCT (h.canaries, h.inventory, h.policy)) FILTER (h.experiment IS NOT NULL)
+        FROM (SELECT DISTINCT experiment FROM source_runs) m
+        LEFT JOIN experiment_lines h USING (experiment)
+        GROUP BY m.experiment ORDER BY m.experiment
+        """,
+    )
+    return {
+        name: Header(canaries, None if inventory is None else tuple(inventory), policy, lines)
+        for name, canaries, inventory, policy, lines in rows
+    }
+
+
+def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) -> None:
+    """Rebuild `run_facts` and `findings` from the recorded tables.
+
+    configs: the effective configuration of every experiment. With `require_proof` an
+    unproven pass is void.
+    """
+    _write_settings(connection, configs)
+    _script(connection, "runs.sql")
+    query.write(connection, "DELETE FROM findings")
+    for rule in RUN_RULES:
+        query.write(
+            connection,
+            f"""
+            INSERT INTO findings
+            SELECT r.experiment, r.run_id, $name, $family, $standing, {rule.sentence},
+                r.source_id, r.line
+            FROM run_facts r WHERE {rule.condition}
+            """,
+            {"name": rule.name, "family": rule.family, "standing": rule.standing},
+        )
+    for wide_rule in RECORD_RULES:
+        query.write(
+            connection,
+            f"""
+            INSERT INTO findings
+            SELECT q.experiment, q.run_id, $name, $family, $standing, q.sentence, q.source_id,
+                q.line
+            FROM ({wide_rule.query}) q(experiment, run_id, sentence, source_id, line)
+            """,
+            {"name": wide_rule.name, "family": wide_rule.family, "standing": wide_rule.standing},
+        )
+    strict = [name for name, config in configs.items() if config.policy.require_proof]
+    query.write(
+        connection,
+        """
+        UPDATE findings SET standing = $void
+        WHERE standing = $unproven AND list_contains($strict, experiment)
+        """,
+        {"void": Standing.VOID, "unproven": Standing.UNPROVEN, "strict": strict},
+    )
+
+
+def _write_settings(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) -> None:
+    settings = pa.Table.from_pylist(
+        [
+            {
+                "experiment": name,
+                "red_patch": config.canaries.red.patch_id if config.canaries.red else None,
+                "green_patch": config.canaries.green.patch_id if config.canaries.green else None,
+            }
+            for name, config in configs.items()
+        ],
+        schema=pa.schema([(c, pa.string()) for c in ("experiment", "red_patch", "green_patch")]),
+    )
+    pinned = pa.Table.from_pylist(
+        [
+            {"experiment": name, "test_norm": test}
+            for name, config in configs.items()
+            for test in sorted({normal_form(test) for test in config.inventory or ()})
+        ],
+        schema=pa.schema([(c, pa.string()) for c in ("experiment", "test_norm")]),
+    )
+    for name, rows in (("settings", settings), ("pinned", pinned)):
+        connection.register("rows", rows)
+        query.write(connection, f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM rows")
+        connection.unregister("rows")
+
+
+def _script(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    text = resources.files("analysis.evidence").joinpath(name).read_text("utf-8")
+    query.script(connection, text)

@@ -1,0 +1,205 @@
+-- Puts runs together from their lines. Reads the recorded tables and two temporary ones,
+-- `settings` (a row an experiment: its canaries) and `pinned` (experiment, test_norm).
+-- min() and max() pick a value where lines disagree, so that line order decides nothing.
+
+DELETE FROM uncounted_lines;
+
+-- A byte-identical line with the same run id is counted once.
+INSERT INTO uncounted_lines
+WITH keyed AS (
+    SELECT t.source_id, t.byte_offset, t.item, t.line_hash, m.experiment, m.run_id
+    FROM test_lines t
+    JOIN sources s USING (source_id)
+    JOIN source_runs m ON m.source_id = t.source_id
+        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+)
+SELECT source_id, byte_offset, item, 'repeated-line'
+FROM keyed
+QUALIFY row_number() OVER (
+    PARTITION BY experiment, run_id, line_hash, item ORDER BY source_id, byte_offset
+) > 1;
+
+-- Attempts at one iteration of one test are one execution; one that failed is not undone by
+-- another that passed.
+INSERT INTO uncounted_lines
+WITH keyed AS (
+    SELECT
+        t.source_id, t.byte_offset, t.item, t.line_hash, m.experiment, m.run_id, t.test_norm,
+        t.variant, t.iteration, t.attempt, t.failed, t.started
+    FROM test_lines t
+    JOIN sources s USING (source_id)
+    JOIN source_runs m ON m.source_id = t.source_id
+        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    ANTI JOIN uncounted_lines u
+        ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
+    WHERE t.iteration IS NOT NULL OR t.attempt IS NOT NULL
+), numbered AS (
+    SELECT *, coalesce(iteration, row_number() OVER (
+        PARTITION BY experiment, run_id, test_norm, variant, attempt
+        ORDER BY started, line_hash, item
+    ) - 1) AS execution
+    FROM keyed
+)
+SELECT source_id, byte_offset, item, 'attempt'
+FROM numbered
+QUALIFY row_number() OVER (
+    PARTITION BY experiment, run_id, test_norm, variant, execution
+    ORDER BY failed DESC NULLS LAST, line_hash, item
+) > 1;
+
+DELETE FROM run_facts;
+
+INSERT INTO run_facts
+WITH keyed AS (
+    SELECT
+        l.* EXCLUDE (run_id, experiment), m.run_id AS run_key, m.experiment AS experiment_key,
+        l.experiment AS logged_experiment, v.test_norm AS about
+    FROM run_lines l
+    JOIN sources s USING (source_id)
+    JOIN source_runs m ON m.source_id = l.source_id
+        AND m.run_id = coalesce(l.run_id, left(s.identity, 12) || '@' || l.byte_offset)
+    LEFT JOIN (
+        -- A verdict line about a single test says nothing twice beside one about another test.
+        SELECT t.source_id, t.byte_offset, min(t.test_norm) AS test_norm
+        FROM test_lines t
+        SEMI JOIN run_lines r ON r.kind = 'verdict' AND r.source_id = t.source_id
+            AND r.byte_offset = t.byte_offset
+        GROUP BY ALL
+        HAVING count(*) = 1
+    ) v ON v.source_id = l.source_id AND v.byte_offset = l.byte_offset AND l.kind = 'verdict'
+), runs_of AS (
+    SELECT
+        experiment_key AS experiment, run_key AS run_id,
+        min({
+            'rank': CASE kind WHEN 'run_end' THEN 0 WHEN 'verdict' THEN 1 ELSE 2 END,
+            'source_id': source_id, 'line': line
+        }) AS place,
+        min(patch_id) AS patch_id,
+        max_by(patch_digest, length(patch_digest)) AS patch_digest,
+        list(DISTINCT patch_digest) FILTER (patch_digest IS NOT NULL) AS digests,
+        min(base_sha) AS base_sha, min(role) AS role, min(variant) AS variant,
+        min(phase) AS phase, min(round) AS round, min(attempt) AS attempt, min(ns) AS ns,
+        min(isolation) AS isolation, min(concurrency) AS concurrency, min(cpu_load) AS cpu_load,
+        min(switch_interval) AS switch_interval, min(cpus) AS cpus, min(runner) AS runner,
+        min(image_digest) AS image_digest, min(worker) AS worker, min(rng_seed) AS rng_seed,
+        min("order") AS "order", min(order_seed) AS order_seed, min(env) AS env,
+        min(command) AS command, min(workspace_generation) AS workspace_generation,
+        bool_or(merged) AS merged, min(source) AS source,
+        bool_or(kind = 'run_start') AS has_start, bool_or(kind = 'run_end') AS has_end,
+        bool_or(kind = 'verdict') AS has_verdict, bool_or(complete = false) AS cut,
+        -- The end marker speaks for the run; a verdict line only where there is none.
+        list(DISTINCT verdict) FILTER (kind IN ('run_end', 'verdict') AND verdict <> 'none') AS verdicts,
+        max(exit_code) AS exit_code, min(collected) AS collected, min(passed) AS passed,
+        max(failed) AS failed, max(errors) AS errors, max(skipped) AS skipped,
+        max(inventory_missing) AS inventory_missing, max(steps) AS steps,
+        max(coalesce(try_cast(extra ->> '$.xfailed' AS BIGINT), 0)
+            + coalesce(try_cast(extra ->> '$.xpassed' AS BIGINT), 0)
+            + coalesce(try_cast(extra ->> '$.deselected' AS BIGINT), 0)) AS uncategorised,
+        bool_or(timed_out) AS timed_out, bool_or(crashed) AS crashed,
+        min(started) FILTER (kind <> 'test') AS started,
+        max(finished) FILTER (kind <> 'test') AS finished,
+        greatest(
+            count(DISTINCT line_hash) FILTER (kind = 'run_start'),
+            count(DISTINCT line_hash) FILTER (kind = 'run_end'),
+            count(DISTINCT line_hash) FILTER (kind = 'verdict')
+                - count(DISTINCT coalesce(about, '')) FILTER (kind = 'verdict') + 1
+        ) AS copies,
+        list_filter([
+            CASE WHEN count(DISTINCT logged_experiment) > 1 THEN 'experiment' END,
+            CASE WHEN count(DISTINCT patch_id) > 1 THEN 'patch_id' END,
+            CASE WHEN count(DISTINCT base_sha) > 1 THEN 'base_sha' END,
+            CASE WHEN count(DISTINCT role) > 1 THEN 'role' END,
+            CASE WHEN count(DISTINCT phase) > 1 THEN 'phase' END,
+            CASE WHEN count(DISTINCT round) > 1 THEN 'round' END,
+            CASE WHEN count(DISTINCT ns) > 1 THEN 'ns' END,
+            CASE WHEN count(DISTINCT isolation) > 1 THEN 'isolation' END,
+            CASE WHEN count(DISTINCT concurrency) > 1 THEN 'concurrency' END,
+            CASE WHEN count(DISTINCT cpu_load) > 1 THEN 'cpu_load' END,
+            CASE WHEN count(DISTINCT switch_interval) > 1 THEN 'switch_interval' END,
+            CASE WHEN count(DISTINCT cpus) > 1 THEN 'cpus' END,
+            CASE WHEN count(DISTINCT runner) > 1 THEN 'runner' END,
+            CASE WHEN count(DISTINCT image_digest) > 1 THEN 'image_digest' END,
+            CASE WHEN count(DISTINCT rng_seed) > 1 THEN 'rng_seed' END,
+            CASE WHEN count(DISTINCT "order") > 1 THEN 'order' END,
+            CASE WHEN count(DISTINCT order_seed) > 1 THEN 'order_seed' END,
+            CASE WHEN count(DISTINCT env) > 1 THEN 'env' END,
+            CASE WHEN count(DISTINCT command) > 1 THEN 'command' END,
+            CASE WHEN count(DISTINCT workspace_generation) > 1 THEN 'workspace_generation' END,
+            CASE WHEN count(DISTINCT exit_code) > 1 THEN 'exit_code' END
+        ], lambda name: name IS NOT NULL) AS disagreeing
+    FROM keyed
+    GROUP BY ALL
+), tests_of AS (
+    SELECT
+        experiment, run_id, sum(records)::BIGINT AS test_records,
+        count(*) FILTER (n > 0) AS tests_executed,
+        count(*) FILTER (k > 0) AS tests_failed, count(*) FILTER (k > 0 AND k = n) AS tests_never_passed,
+        count(*) FILTER (pinned) AS pinned_recorded
+    FROM (
+        SELECT
+            m.experiment, m.run_id, t.test_norm, p.test_norm IS NOT NULL AS pinned,
+            count(*) AS records, count(t.failed) AS n, count(*) FILTER (t.failed) AS k
+        FROM test_lines t
+        JOIN sources s USING (source_id)
+        JOIN source_runs m ON m.source_id = t.source_id
+            AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+        LEFT JOIN pinned p ON p.experiment = m.experiment AND p.test_norm = t.test_norm
+        GROUP BY ALL
+    )
+    GROUP BY ALL
+), pins AS (
+    SELECT experiment, count(*) AS pinned FROM pinned GROUP BY ALL
+)
+SELECT
+    r.experiment, r.run_id, r.place.source_id, r.place.line,
+    coalesce(r.patch_id, r.patch_digest, '(unknown)') AS patch_id, r.patch_digest, r.base_sha,
+    coalesce(r.role, CASE r.patch_id WHEN c.red_patch THEN 'red' WHEN c.green_patch THEN 'green' END,
+        'subject') AS role,
+    r.variant, coalesce(r.phase, 'gate') AS phase, r.round, r.attempt, r.ns, r.isolation,
+    r.concurrency, r.cpu_load, r.switch_interval, r.cpus, r.runner, r.image_digest, r.worker,
+    r.rng_seed, r."order", r.order_seed, r.env, r.command, r.workspace_generation, r.merged,
+    r.source, r.has_start, r.has_end,
+    NOT coalesce(r.cut, false) AND (r.has_end OR NOT r.has_start) AS complete,
+    CASE
+        WHEN list_contains(r.verdicts, 'fail') THEN 'fail'
+        WHEN list_contains(r.verdicts, 'pass') THEN 'pass'
+        ELSE 'none'
+    END AS logged_verdict,
+    r.exit_code, r.collected, r.passed, r.failed, r.errors, r.skipped, r.inventory_missing,
+    r.steps, r.uncategorised, coalesce(r.timed_out, false), coalesce(r.crashed, false),
+    r.started, r.finished,
+    r.disagreeing
+        || CASE WHEN len(r.verdicts) > 1 THEN ['verdict'] ELSE [] END
+        || CASE WHEN len(list_filter(r.digests, lambda d: NOT starts_with(r.patch_digest, d))) > 0
+            THEN ['patch_digest'] ELSE [] END,
+    r.copies, coalesce(t.test_records, 0), coalesce(t.tests_executed, 0),
+    coalesce(t.tests_failed, 0), coalesce(t.tests_never_passed, 0),
+    -- Only a whole suite can miss a pinned test: other arms repeat a single one by design.
+    CASE
+        WHEN t.test_records > 0 AND coalesce(r.phase, 'gate') IN ('soak', 'gate')
+            THEN coalesce(p.pinned, 0) - t.pinned_recorded
+        ELSE 0
+    END AS pinned_missing,
+    NULL AS pinned_example
+FROM runs_of r
+LEFT JOIN tests_of t USING (experiment, run_id)
+LEFT JOIN settings c USING (experiment)
+LEFT JOIN pins p USING (experiment);
+
+UPDATE run_facts AS r
+SET pinned_example = e.example
+FROM (
+    SELECT r.experiment, r.run_id, min(p.test_norm) AS example
+    FROM run_facts r
+    JOIN pinned p USING (experiment)
+    ANTI JOIN (
+        SELECT m.experiment, m.run_id, t.test_norm
+        FROM test_lines t
+        JOIN sources s USING (source_id)
+        JOIN source_runs m ON m.source_id = t.source_id
+            AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    ) x ON x.experiment = r.experiment AND x.run_id = r.run_id AND x.test_norm = p.test_norm
+    WHERE r.pinned_missing > 0
+    GROUP BY ALL
+) e
+WHERE e.experiment = r.experiment AND e.run_id = r.run_id;

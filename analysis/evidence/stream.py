@@ -1,0 +1,97 @@
+"""Stream: records that disagree, say the same run twice, or have an impossible clock."""
+
+from __future__ import annotations
+
+from analysis.evidence.rules import Family, RecordRule, RunRule
+from analysis.model import Standing
+
+RULES = (
+    RunRule(
+        "records-disagree",
+        Family.STREAM,
+        Standing.NOTE,
+        "len(r.disagreeing) > 0",
+        "'its lines disagree about ' || array_to_string(r.disagreeing, ', ')",
+    ),
+    RunRule(
+        "duplicate-run-id",
+        Family.STREAM,
+        Standing.NOTE,
+        "r.copies > 1",
+        "format('its run id stands for {} different records', r.copies)",
+    ),
+    RunRule(
+        "clock-suspect",
+        Family.STREAM,
+        Standing.NOTE,
+        "r.finished < r.started",
+        "'finished before it started'",
+    ),
+)
+
+_FROM_READER = """
+    SELECT m.experiment, m.run_id, min(n.detail), n.source_id, min(n.line)
+    FROM note_lines n
+    JOIN sources s USING (source_id)
+    JOIN source_runs m ON m.source_id = n.source_id
+        AND m.run_id = coalesce(n.run_id, left(s.identity, 12) || '@' || n.byte_offset)
+    WHERE n.rule = '{rule}'
+    GROUP BY m.experiment, m.run_id, n.source_id
+"""
+
+_UNCOUNTED = """
+    SELECT m.experiment, m.run_id,
+        format('{sentence}', count(*), min(t.test_id)), t.source_id, min(t.line)
+    FROM uncounted_lines u
+    JOIN test_lines t USING (source_id, byte_offset, item)
+    JOIN sources s USING (source_id)
+    JOIN source_runs m ON m.source_id = t.source_id
+        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    WHERE u.rule = '{rule}'
+    GROUP BY m.experiment, m.run_id, t.source_id
+"""
+
+
+def _noted(name: str) -> RecordRule:
+    return RecordRule(name, Family.STREAM, Standing.NOTE, _FROM_READER.replace("{rule}", name))
+
+
+RECORD_RULES = (
+    _noted("alias-conflict"),
+    _noted("unlabelled-zone"),
+    _noted("clock-suspect"),
+    _noted("log-run-mismatch"),
+    RecordRule(
+        "repeated-line",
+        Family.STREAM,
+        Standing.NOTE,
+        _UNCOUNTED.replace("{rule}", "repeated-line").replace(
+            "{sentence}", "{} byte-identical lines are counted once, e.g. {}"
+        ),
+    ),
+    RecordRule(
+        "retry-or-collision",
+        Family.STREAM,
+        Standing.NOTE,
+        _UNCOUNTED.replace("{rule}", "attempt").replace(
+            "{sentence}", "{} more records of the same test and iteration, e.g. {}"
+        ),
+    ),
+    RecordRule(
+        "unstable-id",
+        Family.STREAM,
+        Standing.NOTE,
+        """
+        SELECT m.experiment, NULL AS run_id,
+            format('{} test ids hold an address, a UUID or a cut repr, e.g. {}',
+                count(DISTINCT t.test_id), min(t.test_id)),
+            min(t.source_id), min(t.line)
+        FROM test_lines t
+        JOIN sources s USING (source_id)
+        JOIN source_runs m ON m.source_id = t.source_id
+            AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+        WHERE t.unstable_id
+        GROUP BY m.experiment
+        """,
+    ),
+)

@@ -1,0 +1,154 @@
+"""Where the bytes come from: plain, gzip or zstd, told apart by their first bytes."""
+
+from __future__ import annotations
+
+import io
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from analysis.errors import BadInput, EnvironmentFault
+from analysis.records.decompress import GZIP_MAGIC, ZSTD_MAGIC, Plain, gunzip, unzstd
+
+_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+_SKIP_BYTES = 1024 * 1024
+
+
+class _Decoder(Protocol):
+    """Decompressed bytes, piece by piece; `damage` once they ended too early."""
+
+    damage: str
+
+    def pieces(self) -> Iterator[bytes]: ...
+
+
+class SourceStream(io.RawIOBase, BinaryIO):
+    """The decompressed bytes of a source, in order.
+
+    damage: empty, or a short reason why the compressed stream ended before its end. It is
+    known once reading has come to the end; all bytes before the damage are given.
+    """
+
+    def __init__(self, decoder: _Decoder) -> None:
+        super().__init__()
+        self._decoder = decoder
+        self._pieces = decoder.pieces()
+        self._left = memoryview(b"")
+        self._position = 0
+
+    @property
+    def damage(self) -> str:
+        """Why the stream ended too early; empty where it did not."""
+        return self._decoder.damage
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def tell(self) -> int:
+        """Bytes given so far."""
+        return self._position
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Up to `size` bytes, fewer only at the end; all that is left without a size."""
+        wanted = -1 if size is None else size
+        taken = bytearray()
+        while wanted < 0 or len(taken) < wanted:
+            if not self._left:
+                piece = next(self._pieces, None)
+                if piece is None:
+                    break
+                self._left = memoryview(piece)
+            part = self._left if wanted < 0 else self._left[: wanted - len(taken)]
+            taken += part
+            self._left = self._left[len(part) :]
+        self._position += len(taken)
+        return bytes(taken)
+
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
+        """Fill `buffer` from the stream; returns the number of bytes."""
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def skip(self, count: int) -> int:
+        """Read and forget `count` bytes; returns how many there were."""
+        left = count
+        while left > 0:
+            data = self.read(min(left, _SKIP_BYTES))
+            if not data:
+                break
+            left -= len(data)
+        return count - left
+
+
+def decoded(stream: BinaryIO) -> SourceStream:
+    """The decompressed bytes of any binary stream, such as standard input."""
+    head = b""
+    while len(head) < len(ZSTD_MAGIC):
+        more = stream.read(len(ZSTD_MAGIC) - len(head))
+        if not more:
+            break
+        head += more
+    if head.startswith(GZIP_MAGIC):
+        return SourceStream(gunzip(stream, head))
+    if head.startswith(ZSTD_MAGIC):
+        return SourceStream(unzstd(stream, head))
+    return SourceStream(Plain(stream, head))
+
+
+@contextmanager
+def open_source(path: Path) -> Iterator[SourceStream]:
+    """The decompressed bytes of a file.
+
+    BadInput: no such file, or a directory. EnvironmentFault: it cannot be opened.
+    """
+    if _is_directory(path):
+        raise BadInput(f"{path} is a directory, not a log file.")
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise _unopened(path, error) from error
+    with file, decoded(file) as stream:
+        yield stream
+
+
+def find_logs(path: Path) -> list[Path]:
+    """The log files that a path names: a file itself, a directory its own logs, sorted.
+
+    BadInput: nothing there, or a directory without logs. EnvironmentFault: no permission.
+    """
+    if not _is_directory(path):
+        return [path]
+    try:
+        logs = sorted(
+            entry
+            for entry in path.iterdir()
+            if entry.name.endswith(_SUFFIXES) and not entry.is_dir()
+        )
+    except OSError as error:
+        raise _unopened(path, error) from error
+    if not logs:
+        raise BadInput(
+            f"{path} has no logs in it.", "Logs are named *.jsonl, *.jsonl.gz or *.jsonl.zst."
+        )
+    return logs
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except OSError as error:
+        raise _unopened(path, error) from error
+    except ValueError as error:
+        raise BadInput(f"{str(path)!r} cannot be the name of a file.") from error
+
+
+def _unopened(path: Path, error: OSError) -> BadInput | EnvironmentFault:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return BadInput(f"{path} does not exist.")
+    if isinstance(error, PermissionError):
+        return EnvironmentFault(f"{path} cannot be read: no permission.")
+    return EnvironmentFault(f"{path} cannot be read: {error.strerror or error}.")

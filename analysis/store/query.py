@@ -1,0 +1,46 @@
+"""Running statements: every result is taken whole, so that the connection is free again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+Parameters = Mapping[str, object]
+
+
+def write(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
+) -> None:
+    """Run a statement for its effect."""
+    connection.execute(sql, parameters).fetchall()
+
+
+def rows(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
+) -> list[tuple[Any, ...]]:
+    """All rows of a query."""
+    return connection.execute(sql, parameters).fetchall()
+
+
+def first(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
+) -> tuple[Any, ...] | None:
+    """The first row of a query, or None."""
+    found = rows(connection, sql, parameters)
+    return found[0] if found else None
+
+
+def frame(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
+) -> pd.DataFrame:
+    """All rows of a query as a DataFrame."""
+    return connection.execute(sql, parameters).df()
+
+
+def script(connection: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Run the statements of a `.sql` file in order."""
+    for statement in duckdb.extract_statements(text):
+        connection.execute(statement).fetchall()

@@ -1,0 +1,182 @@
+-- The index. Logs are the truth; everything here can be rebuilt from them.
+-- Recorded tables hold what the logs say, a row a line or execution.
+-- Derived tables hold what follows from it and are replaced when it changes.
+
+CREATE TABLE index_version (version INTEGER NOT NULL);
+
+CREATE SEQUENCE source_ids;
+
+CREATE TABLE sources (
+    source_id INTEGER NOT NULL,
+    path VARCHAR NOT NULL,
+    directory VARCHAR NOT NULL,      -- the experiment's name where no line gives one
+    given_experiment VARCHAR,        -- --experiment at ingest
+    identity VARCHAR NOT NULL,       -- SHA-256 of the first 64 KiB: names runs without run_id
+    content_sha256 VARCHAR NOT NULL, -- of all bytes read, decompressed
+    content_size BIGINT NOT NULL,    -- in bytes, decompressed
+    disk_size BIGINT NOT NULL,       -- in bytes, as stored
+    mtime_ns BIGINT NOT NULL,
+    done BIGINT NOT NULL,            -- offset after the last newline; later rows are provisional
+    lines BIGINT NOT NULL,
+    accepted BIGINT NOT NULL,
+    rejected BIGINT NOT NULL,
+    blank BIGINT NOT NULL,
+    pending BIGINT NOT NULL,
+    tail VARCHAR NOT NULL,           -- what became of the bytes after the last newline
+    finished BOOLEAN NOT NULL,       -- read as final
+    damage VARCHAR NOT NULL,         -- why decompression stopped early; empty if it did not
+    vanished BOOLEAN NOT NULL,       -- not there any more; its rows are kept
+    same_as INTEGER                  -- the source whose rows stand for this one's content
+);
+
+CREATE TABLE experiment_lines (
+    source_id INTEGER NOT NULL, line BIGINT NOT NULL, byte_offset BIGINT NOT NULL,
+    line_hash BIGINT NOT NULL,
+    experiment VARCHAR NOT NULL, canaries VARCHAR, inventory VARCHAR[], policy VARCHAR,
+    extra VARCHAR
+);
+
+CREATE TABLE run_lines (
+    source_id INTEGER NOT NULL, line BIGINT NOT NULL, byte_offset BIGINT NOT NULL,
+    line_hash BIGINT NOT NULL, kind VARCHAR NOT NULL, run_id VARCHAR,
+    experiment VARCHAR, patch_id VARCHAR, patch_digest VARCHAR, base_sha VARCHAR,
+    role VARCHAR, variant VARCHAR, phase VARCHAR, ns VARCHAR, ns_root VARCHAR,
+    isolation VARCHAR, runner VARCHAR, image_digest VARCHAR, worker VARCHAR,
+    "order" VARCHAR, command VARCHAR, model_id VARCHAR, prompt_sha256 VARCHAR,
+    workspace_generation VARCHAR, runner_digest VARCHAR, seed VARCHAR, source VARCHAR,
+    round BIGINT, attempt BIGINT, concurrency BIGINT, cpu_load BIGINT, cpus BIGINT,
+    rng_seed BIGINT, order_seed BIGINT, switch_interval DOUBLE, merged BOOLEAN, env VARCHAR,
+    exit_code BIGINT, collected BIGINT, passed BIGINT, failed BIGINT, errors BIGINT,
+    skipped BIGINT, inventory_missing BIGINT, steps BIGINT,
+    verdict VARCHAR, complete BOOLEAN, started TIMESTAMP, finished TIMESTAMP,
+    timed_out BOOLEAN, crashed BOOLEAN, host VARCHAR, proof VARCHAR, extra VARCHAR
+);
+
+CREATE TABLE test_lines (
+    source_id INTEGER NOT NULL, line BIGINT NOT NULL, byte_offset BIGINT NOT NULL,
+    line_hash BIGINT NOT NULL, item INTEGER NOT NULL, run_id VARCHAR,
+    test_id VARCHAR NOT NULL, test_norm VARCHAR NOT NULL, unstable_id BOOLEAN NOT NULL,
+    variant VARCHAR, attempt BIGINT, iteration BIGINT,
+    outcome VARCHAR NOT NULL, failed BOOLEAN,
+    started TIMESTAMP, finished TIMESTAMP, duration_s DOUBLE, log VARCHAR,
+    exc VARCHAR, errno VARCHAR, message VARCHAR, "where" VARCHAR,
+    before VARCHAR[], resources STRUCT(kind VARCHAR, id VARCHAR, op VARCHAR)[], extra VARCHAR
+);
+
+CREATE TABLE reject_lines (
+    source_id INTEGER NOT NULL, line BIGINT NOT NULL, byte_offset BIGINT NOT NULL,
+    reason VARCHAR NOT NULL, length BIGINT NOT NULL, raw BLOB NOT NULL
+);
+
+CREATE TABLE note_lines (
+    source_id INTEGER NOT NULL, line BIGINT NOT NULL, byte_offset BIGINT NOT NULL,
+    run_id VARCHAR, rule VARCHAR NOT NULL, detail VARCHAR NOT NULL
+);
+
+CREATE TABLE derived_key (key VARCHAR NOT NULL); -- what the derived tables were derived from
+
+CREATE TABLE source_runs (source_id INTEGER NOT NULL, run_id VARCHAR NOT NULL, experiment VARCHAR NOT NULL);
+
+CREATE TABLE uncounted_lines ( -- executions on record that must not be counted again
+    source_id INTEGER NOT NULL, byte_offset BIGINT NOT NULL, item INTEGER NOT NULL,
+    rule VARCHAR NOT NULL
+);
+
+CREATE TABLE run_facts ( -- one row a run, put together from its lines
+    experiment VARCHAR NOT NULL, run_id VARCHAR NOT NULL,
+    source_id INTEGER NOT NULL, line BIGINT NOT NULL, -- its end marker, or its first line
+    patch_id VARCHAR NOT NULL, patch_digest VARCHAR, base_sha VARCHAR, role VARCHAR NOT NULL,
+    variant VARCHAR, phase VARCHAR NOT NULL, round BIGINT, attempt BIGINT,
+    ns VARCHAR, isolation VARCHAR, concurrency BIGINT, cpu_load BIGINT, switch_interval DOUBLE,
+    cpus BIGINT, runner VARCHAR, image_digest VARCHAR, worker VARCHAR, rng_seed BIGINT,
+    "order" VARCHAR, order_seed BIGINT, env VARCHAR, command VARCHAR,
+    workspace_generation VARCHAR, merged BOOLEAN, source VARCHAR,
+    has_start BOOLEAN NOT NULL, has_end BOOLEAN NOT NULL, complete BOOLEAN NOT NULL,
+    logged_verdict VARCHAR NOT NULL, -- what the log says
+    exit_code BIGINT, collected BIGINT, passed BIGINT, failed BIGINT, errors BIGINT,
+    skipped BIGINT, inventory_missing BIGINT, steps BIGINT, uncategorised BIGINT,
+    timed_out BOOLEAN, crashed BOOLEAN, started TIMESTAMP, finished TIMESTAMP,
+    disagreeing VARCHAR[] NOT NULL, copies BIGINT NOT NULL,
+    test_records BIGINT NOT NULL, tests_executed BIGINT NOT NULL, tests_failed BIGINT NOT NULL,
+    tests_never_passed BIGINT NOT NULL, -- failed, and no iteration or attempt of them passed
+    pinned_missing BIGINT NOT NULL, pinned_example VARCHAR
+);
+
+CREATE TABLE findings (
+    experiment VARCHAR NOT NULL, run_id VARCHAR, rule VARCHAR NOT NULL, family VARCHAR NOT NULL,
+    standing VARCHAR NOT NULL, sentence VARCHAR NOT NULL, source_id INTEGER, line BIGINT
+);
+
+CREATE TABLE outage_runs (experiment VARCHAR NOT NULL, run_id VARCHAR NOT NULL);
+
+CREATE TABLE attributions (
+    experiment VARCHAR NOT NULL, patch_id VARCHAR NOT NULL, test_id VARCHAR NOT NULL,
+    variant VARCHAR, class VARCHAR NOT NULL, "row" VARCHAR NOT NULL, blocks BOOLEAN NOT NULL,
+    locus VARCHAR, why VARCHAR NOT NULL, action VARCHAR NOT NULL, seed_row INTEGER,
+    p DOUBLE, detail VARCHAR NOT NULL -- JSON: counts, bounds, address, need, every row tried
+);
+
+CREATE TABLE experiment_facts (
+    experiment VARCHAR NOT NULL, class VARCHAR NOT NULL, newest TIMESTAMP, detail VARCHAR NOT NULL
+);
+
+-- A run's standing: void before unproven before proven.
+CREATE VIEW runs AS
+SELECT
+    r.* EXCLUDE (uncategorised, source_id),
+    coalesce(f.standing, 'proven') AS standing,
+    CASE WHEN f.standing = 'void' OR NOT r.complete THEN 'none' ELSE r.logged_verdict END AS verdict,
+    coalesce(f.standing, 'proven') <> 'void' AND r.complete AS usable,
+    o.run_id IS NOT NULL AS in_outage,
+    s.path AS log, r.source_id
+FROM run_facts r
+JOIN sources s USING (source_id)
+LEFT JOIN (
+    SELECT experiment, run_id,
+        CASE WHEN bool_or(standing = 'void') THEN 'void' ELSE 'unproven' END AS standing
+    FROM findings WHERE standing IN ('void', 'unproven') AND run_id IS NOT NULL
+    GROUP BY ALL
+) f USING (experiment, run_id)
+LEFT JOIN outage_runs o USING (experiment, run_id);
+
+-- One row an execution. The pseudo-test (run) stands for runs that carry no test lines and
+-- for failures of a run that none of its tests explains; it is listed for an experiment that
+-- has such a run.
+CREATE VIEW results AS
+WITH tested AS (
+    SELECT t.*, m.experiment, m.run_id AS run_key
+    FROM test_lines t
+    JOIN sources s USING (source_id)
+    JOIN source_runs m ON m.source_id = t.source_id
+        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    ANTI JOIN uncounted_lines u
+        ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
+), bare AS (
+    SELECT DISTINCT experiment FROM runs
+    WHERE usable AND verdict <> 'none' AND (test_records = 0 OR (verdict = 'fail' AND tests_failed = 0))
+)
+SELECT
+    t.experiment, t.run_key AS run_id, r.patch_id, r.role, r.phase, r.round, r.cpus,
+    t.test_id, t.test_norm, t.unstable_id, coalesce(t.variant, r.variant) AS variant, t.iteration,
+    t.outcome, t.failed, coalesce(t.started, r.started) AS started,
+    coalesce(t.finished, r.finished) AS finished, t.duration_s,
+    t.exc, t.errno, t.message, t."where", t.before, t.resources,
+    r.env, r.image_digest, r.usable, r.in_outage,
+    t.source_id, t.line, t.byte_offset, t.item, t.extra
+FROM tested t
+JOIN runs r ON r.experiment = t.experiment AND r.run_id = t.run_key
+UNION ALL BY NAME
+SELECT
+    r.experiment, r.run_id, r.patch_id, r.role, r.phase, r.round, r.cpus,
+    '(run)' AS test_id, '(run)' AS test_norm, false AS unstable_id, r.variant,
+    CASE WHEN r.verdict = 'fail' AND r.tests_failed = 0 THEN 'failed' ELSE 'passed' END AS outcome,
+    r.verdict = 'fail' AND r.tests_failed = 0 AS failed, r.started, r.finished,
+    r.env, r.image_digest, r.usable, r.in_outage, r.source_id, r.line,
+    -1::BIGINT AS byte_offset, 0 AS item
+FROM runs r
+SEMI JOIN bare USING (experiment)
+WHERE r.usable AND r.verdict <> 'none';
+
+CREATE VIEW rejects AS
+SELECT s.path, j.line, j.byte_offset, j.reason, j.length, j.raw
+FROM reject_lines j JOIN sources s USING (source_id);

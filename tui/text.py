@@ -1,0 +1,83 @@
+"""Text from data, made fit for a terminal: harmless, of a known width, in columns."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+# Control characters steer a terminal, bidirectional controls reorder what is read, line
+# and paragraph separators break a row in two, lone surrogates cannot be written at all.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_PICTURES = 0x2400
+_DELETE = 0x7F
+_GAP = "  "
+
+
+def safe(text: str) -> str:
+    """`text` with nothing in it that a terminal obeys.
+
+    C0 controls become their pictures (ESC is ␛, a newline ␊), DEL ␡; C1 and bidirectional
+    controls, line and paragraph separators and lone surrogates become `<U+202E>`.
+    """
+    return _UNSAFE.sub(_picture, text)
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(_PICTURES + code)
+    return "␡" if code == _DELETE else f"<U+{code:04X}>"
+
+
+def width(text: str) -> int:
+    """How many terminal cells `text` takes: 2 for wide characters, 0 for combining ones."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def cut(text: str, cells: int) -> str:
+    """`text`, or its beginning and `…`, in at most `cells` terminal cells."""
+    if width(text) <= cells:
+        return text
+    if cells < 1:
+        return ""
+    taken = 0
+    for position, character in enumerate(text):
+        taken += _cells(character)
+        if taken > cells - 1:
+            return text[:position] + "…"
+    return text
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "") -> str:
+    """An aligned table of plain text: a line of headers, then a line a row.
+
+    align: one letter a column, `l` or `r`; columns beyond it are left-aligned. None is an
+    empty cell. Cells are made safe. No line ends in blanks, nor the table in a newline.
+    """
+    lines = [[_cell(value) for value in row] for row in (headers, *rows)]
+    widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
+    sides = align.ljust(len(widths), "l")
+    return "\n".join(
+        _GAP.join(
+            _pad(cell, cells, side) for cell, cells, side in zip(line, widths, sides, strict=True)
+        ).rstrip(" ")
+        for line in lines
+    )
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else safe(str(value))
+
+
+def _pad(cell: str, cells: int, side: str) -> str:
+    blanks = " " * (cells - width(cell))
+    return blanks + cell if side == "r" else cell + blanks
