@@ -113,7 +113,7 @@ def _unit_row(unit: Unit, decision: Decision) -> dict[str, Any]:
         "action": judgement.action,
         "seed_row": seed_row(unit),
         "p": judgement.p,
-        "detail": json.dumps(_detail(unit, decision), ensure_ascii=False, sort_keys=True),
+        "detail": json.dumps(_detail(unit, decision), ensure_ascii=False),
     }
 
 

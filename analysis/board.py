@@ -1,0 +1,192 @@
+"""The board: an index whose logs are taken and whose answers are fresh.
+
+Every command and screen goes the same way: take new bytes of the logs, derive what follows
+from them where something changed, then ask `analysis.queries`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import duckdb
+
+from analysis.attribution.attribute import attribute
+from analysis.config import Config, override
+from analysis.errors import AnalysisError, BadInput, EnvironmentFault
+from analysis.evidence.audit import Header, assign_experiments, audit, headers
+from analysis.evidence.outage import find_outages
+from analysis.records import find_logs
+from analysis.store import ledger, query
+from analysis.store.index import Index, open_index, open_memory, transaction
+from analysis.store.ledger import Status
+from analysis.store.loader import STDIN, Ingest, SourceReport, ingest, rehearse, standard_input
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Logs to read: files, directories, and `-` for standard input (`stdin`)."""
+
+    paths: tuple[Path, ...]
+    stdin: BinaryIO | None = None
+
+
+@dataclass
+class Board:
+    """An open index, the configuration that holds, and what there is to say about both."""
+
+    index: Index
+    config: Config
+    digests: Mapping[str, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        return self.index.connection
+
+    def take(self, inputs: Inputs, how: Ingest) -> list[SourceReport]:
+        """Ingest what is new of the inputs; see `loader.ingest`."""
+        with _sources(inputs) as sources:
+            return ingest(self.connection, sources, how)
+
+    def catch_up(self, how: Ingest) -> list[SourceReport]:
+        """Take the new bytes of every source that the index knows."""
+        reports = ingest(self.connection, self._known(), how)
+        for report in reports:
+            if report.status in (Status.VANISHED, Status.REFUSED, Status.REWRITTEN):
+                self.notices.append(f"{report.path}: {report.note}")
+        return reports
+
+    def rehearse(self, inputs: Inputs | None, how: Ingest) -> list[SourceReport]:
+        """What `take`, or `catch_up` for None, would do, without doing it."""
+        if inputs is None:
+            return rehearse(self.connection, self._known(), how)
+        with _sources(inputs) as sources:
+            return rehearse(self.connection, sources, how)
+
+    def _known(self) -> list[tuple[str, Path]]:
+        paths = [*self.index.to_rebuild, *ledger.known_paths(self.connection)]
+        return [(str(path), path) for path in paths]
+
+    def derive(self) -> None:
+        """Bring runs, findings and attributions up to date with logs, policy and code.
+
+        They are a cache: nothing happens while none of the three has changed.
+        """
+        configs = self._configs()
+        key = _key(self.connection, configs, self.digests)
+        if query.first(self.connection, "SELECT key FROM derived_key") == (key,):
+            return
+        with transaction(self.connection):
+            audit(self.connection, configs)
+            find_outages(self.connection)
+            attribute(self.connection, configs, self.digests)
+            query.write(self.connection, "DELETE FROM derived_key")
+            query.write(self.connection, "INSERT INTO derived_key VALUES ($key)", {"key": key})
+
+    def _configs(self) -> dict[str, Config]:
+        """The effective configuration of each experiment: its header overrides the file."""
+        with transaction(self.connection):
+            assign_experiments(self.connection)
+        configs = {}
+        for name, header in headers(self.connection).items():
+            configs[name], complaints = override(self.config, _fields(header))
+            self.notices.extend(f"experiment {name}: {complaint}" for complaint in complaints)
+            if header.lines > 1:
+                self.notices.append(f"experiment {name}: {header.lines} header lines disagree.")
+        return configs
+
+
+@contextmanager
+def open_board(db: Path | None, config: Config) -> Iterator[Board]:
+    """Open the index at `db`, or one in memory for None, as a board."""
+    with open_memory() if db is None else open_index(db) as index:
+        yield Board(index, config, notices=list(index.notices))
+
+
+def usable(reports: Iterable[SourceReport]) -> list[SourceReport]:
+    """The reports, if no source was refused; otherwise the first refusal is raised."""
+    found = list(reports)
+    for report in found:
+        if report.status is Status.REFUSED:
+            kind = EnvironmentFault if report.environment else BadInput
+            raise kind(report.note)
+    return found
+
+
+def log_names(paths: Sequence[Path]) -> tuple[str, ...]:
+    """The names under which the logs of some paths stand in the index."""
+    return tuple(
+        name
+        for path in paths
+        for name in (
+            [STDIN] if str(path) == STDIN else [str(log.resolve()) for log in find_logs(path)]
+        )
+    )
+
+
+def now() -> datetime:
+    """The clock, in UTC."""
+    return datetime.now(UTC)
+
+
+@contextmanager
+def _sources(inputs: Inputs) -> Iterator[list[tuple[str, Path]]]:
+    named: list[tuple[str, Path]] = []
+    for path in inputs.paths:
+        if str(path) != STDIN:
+            named.extend((str(log.resolve()), log) for log in find_logs(path))
+    if inputs.stdin is None or Path(STDIN) not in inputs.paths:
+        yield named
+        return
+    with standard_input(inputs.stdin) as copy:
+        yield [*named, (STDIN, copy)]
+
+
+def _fields(header: Header) -> dict[str, object]:
+    return {
+        "canaries": json.loads(header.canaries) if header.canaries else None,
+        "policy": json.loads(header.policy) if header.policy else None,
+        "inventory": list(header.inventory) if header.inventory else None,
+    }
+
+
+def _key(
+    connection: duckdb.DuckDBPyConnection,
+    configs: Mapping[str, Config],
+    digests: Mapping[str, str],
+) -> str:
+    """What the derived tables depend on: code, policy and the content of every source."""
+    sources: Sequence[tuple[Any, ...]] = query.rows(
+        connection,
+        """SELECT source_id, path, content_sha256, given_experiment, done, tail, same_as
+        FROM sources ORDER BY source_id""",
+    )
+    parts = (
+        version("soakboard"),
+        sorted((name, repr(replace(config, path=None))) for name, config in configs.items()),
+        sorted(digests.items()),
+        sources,
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+__all__ = [
+    "AnalysisError",
+    "Board",
+    "Ingest",
+    "Inputs",
+    "SourceReport",
+    "Status",
+    "log_names",
+    "now",
+    "open_board",
+    "usable",
+]

@@ -1,0 +1,128 @@
+"""The classes of units, worst first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from analysis.model import UnitClass
+from analysis.store import query
+
+_RANK = {unit_class.value: rank for rank, unit_class in enumerate(UnitClass)}
+
+_UNITS = """
+SELECT experiment, patch_id, test_id, variant, class, row, blocks, locus, why, action, seed_row,
+    p, detail
+FROM attributions WHERE list_contains($experiments, experiment)
+"""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A row of the decision table as it was tried on a unit."""
+
+    row: str
+    condition: str
+    unit_class: UnitClass
+    matches: bool
+    numbers: str
+
+
+@dataclass(frozen=True)
+class UnitRow:
+    """One (patch, test, variant) of an experiment with its class.
+
+    counts: {phase: {role: (failures, executed)}}, in executions or runs (`counted`). bounds:
+    {company, alone: {k, n, lower, upper}}, one-sided 95 %. elsewhere: failures in gate runs and
+    runs without a verdict. address: {kind, id, peer_patch, peer_test} or None. need: {phase:
+    runs that would decide} or None. form: normal form of most failures.
+    """
+
+    experiment: str
+    patch_id: str
+    test_id: str
+    variant: str | None
+    unit_class: UnitClass
+    row: str
+    blocks: bool
+    locus: str | None
+    why: str
+    action: str
+    seed_row: int | None
+    p: float | None
+    counts: Mapping[str, Mapping[str, tuple[int, int]]]
+    counted: str
+    bounds: Mapping[str, Mapping[str, float]]
+    elsewhere: int
+    address: Mapping[str, str | None] | None
+    need: Mapping[str, int] | None
+    form: str | None
+    tried: tuple[Tried, ...]
+
+
+def units(connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]) -> list[UnitRow]:
+    """Every unit of the experiments: by class in the order of the roll-up, then most failures."""
+    return worst_first(
+        [_unit(row) for row in query.rows(connection, _UNITS, {"experiments": list(experiments)})]
+    )
+
+
+def worst_first(found: Sequence[UnitRow]) -> list[UnitRow]:
+    """Units by class in the order of the roll-up, then most failures, then by name."""
+    return sorted(
+        found,
+        key=lambda unit: (
+            _RANK[unit.unit_class],
+            -sum(side["k"] for side in unit.bounds.values()) - unit.elsewhere,
+            unit.experiment,
+            unit.patch_id,
+            unit.test_id,
+            unit.variant or "",
+        ),
+    )
+
+
+def _unit(row: tuple[Any, ...]) -> UnitRow:
+    *plain, text = row
+    (experiment, patch, test, variant, unit_class, name, blocks, locus, why, action, seed, p) = (
+        plain
+    )
+    detail = json.loads(text)
+    return UnitRow(
+        experiment=experiment,
+        patch_id=patch,
+        test_id=test,
+        variant=variant,
+        unit_class=UnitClass(unit_class),
+        row=name,
+        blocks=blocks,
+        locus=locus,
+        why=why,
+        action=action,
+        seed_row=seed,
+        p=p,
+        counts={
+            phase: {role: (k, n) for role, (k, n) in roles.items()}
+            for phase, roles in detail["counts"].items()
+        },
+        counted=detail["counted"],
+        bounds=detail["bounds"],
+        elsewhere=detail["elsewhere"],
+        address=detail["address"],
+        need=detail["need"],
+        form=detail["form"],
+        tried=tuple(
+            Tried(
+                one["row"],
+                one["condition"],
+                UnitClass(one["class"]),
+                one["matches"],
+                one["numbers"],
+            )
+            for one in detail["tried"]
+        ),
+    )

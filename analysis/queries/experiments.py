@@ -1,0 +1,80 @@
+"""Which experiments an answer is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import duckdb
+
+from analysis.errors import BadInput
+from analysis.store import query
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was asked for: names, the newest since a time, everything, or given log files.
+
+    logs: absolute paths; only experiments with a run in one of them. With nothing set: the
+    newest experiment.
+    """
+
+    experiment: str | None = None
+    since: datetime | None = None
+    everything: bool = False
+    logs: tuple[str, ...] | None = None
+
+
+def chosen(connection: duckdb.DuckDBPyConnection, choice: Choice) -> list[str]:
+    """The names of the chosen experiments, oldest first.
+
+    Raises BadInput when the one asked for does not exist, or when there is none at all.
+    """
+    newest_last = [
+        name
+        for (name,) in query.rows(
+            connection,
+            "SELECT experiment FROM experiment_facts ORDER BY newest NULLS FIRST, experiment",
+        )
+    ]
+    if choice.logs is not None:
+        within = set(_of_logs(connection, choice.logs))
+        newest_last = [name for name in newest_last if name in within]
+    if choice.experiment is not None:
+        if choice.experiment not in newest_last:
+            known = ", ".join(newest_last[-5:]) or "none"
+            raise BadInput(
+                f"There is no experiment {choice.experiment!r}.", f"The newest are: {known}."
+            )
+        return [choice.experiment]
+    if choice.since is not None:
+        return _since(connection, choice.since, newest_last)
+    if not newest_last:
+        raise BadInput("The index holds no run yet.", "Give it logs: `tui ingest PATH`.")
+    return newest_last if choice.everything or choice.logs is not None else newest_last[-1:]
+
+
+def _of_logs(connection: duckdb.DuckDBPyConnection, logs: Sequence[str]) -> list[str]:
+    # A path whose content stands under another name has its rows there.
+    rows = query.rows(
+        connection,
+        """SELECT DISTINCT m.experiment
+        FROM sources s JOIN source_runs m ON m.source_id IN (s.source_id, s.same_as)
+        WHERE list_contains($logs, s.path)
+            OR (list_contains($logs, '-') AND starts_with(s.path, '-'))""",
+        {"logs": list(logs)},
+    )
+    return [name for (name,) in rows]
+
+
+def _since(
+    connection: duckdb.DuckDBPyConnection, since: datetime, names: Sequence[str]
+) -> list[str]:
+    rows = query.rows(
+        connection,
+        """SELECT experiment FROM experiment_facts
+        WHERE newest >= $since ORDER BY newest, experiment""",
+        {"since": since.replace(tzinfo=None)},
+    )
+    return [name for (name,) in rows if name in names]

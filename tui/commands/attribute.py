@@ -1,0 +1,150 @@
+"""`tui attribute`: what class of problem each test is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tui.findings import experiment_json, unit_json
+from tui.machine import print_json
+from tui.opening import (
+    board_for,
+    choice_options,
+    db_option,
+    experiments_of,
+    json_option,
+    log_paths,
+    selection,
+)
+from tui.text import safe, table
+
+if TYPE_CHECKING:
+    from analysis.queries import ExperimentReport, UnitRow
+
+
+@click.command()
+@log_paths
+@db_option
+@choice_options
+@json_option
+@click.option("--explain", metavar="TEST", help="Show every row of the table tried on this test.")
+def command(
+    paths: tuple[Path, ...],
+    db: Path | None,
+    experiment: str | None,
+    since: datetime | None,
+    everything: bool,
+    as_json: bool,
+    explain: str | None,
+) -> None:
+    """Say of each test whether it is a harness bug, a race, a flake, or none, and why.
+
+    With PATHs their experiments are classified, without an index on disk; otherwise the newest
+    experiment of the index. Worst first.
+    """
+    from analysis.errors import BadInput
+    from analysis.queries import reports
+
+    chosen = selection(paths, db, experiment, since, everything)
+    with board_for(chosen) as board:
+        found = reports(board.connection, experiments_of(board, chosen))
+    units = _worst_first(found)
+    if explain is not None:
+        units = [unit for unit in units if unit.test_id == explain]
+        if not units:
+            raise BadInput(f"No test {explain!r} is classified here.", _near(explain, found))
+    if as_json:
+        experiments = [experiment_json(one) for one in found]
+        print_json(
+            "attribute",
+            {
+                "units": [unit_json(unit, tried=explain is not None) for unit in units],
+                "experiments": experiments,
+            },
+        )
+    elif explain is not None:
+        click.echo("\n\n".join(_explained(unit) for unit in units))
+    else:
+        click.echo(_overview(units, found))
+
+
+def _worst_first(found: Sequence[ExperimentReport]) -> list[UnitRow]:
+    from analysis.queries import worst_first
+
+    return worst_first([unit for one in found for unit in one.units])
+
+
+def _near(test: str, found: Sequence[ExperimentReport]) -> str:
+    from difflib import get_close_matches
+
+    known = sorted({unit.test_id for one in found for unit in one.units})
+    near = get_close_matches(test, known, n=1) or known[:1]
+    return f"Did you mean {near[0]!r}?" if near else ""
+
+
+def _overview(units: Sequence[UnitRow], found: Sequence[ExperimentReport]) -> str:
+    several = len(found) > 1
+    headers = ["CLASS", "ROW", "PATCH", "TEST", "COMPANY", "ALONE"]
+    rows: list[list[object]] = [
+        [unit.unit_class, unit.row, unit.patch_id, _test(unit), *_counts(unit)] for unit in units
+    ]
+    if several:
+        headers.insert(2, "EXPERIMENT")
+        for row, unit in zip(rows, units, strict=True):
+            row.insert(2, unit.experiment)
+    lines = [table(headers, rows, "ll" + "l" * (len(headers) - 4) + "rr")] if rows else []
+    for unit in units:
+        lines.append("")
+        place = f"{unit.experiment}: " if several else ""
+        lines.append(safe(f"{place}{_test(unit)} on {unit.patch_id}: {unit.unit_class}"))
+        lines.append(safe(f"  why  {unit.why}"))
+        lines.append(safe(f"  do   {unit.action}"))
+    for one in found:
+        for patch, test in one.not_executed:
+            lines.append(safe(f"not executed: {test} on {patch}"))
+    return "\n".join(lines) or "No test was executed."
+
+
+def _test(unit: UnitRow) -> str:
+    return unit.test_id if unit.variant is None else f"{unit.test_id} [{unit.variant}]"
+
+
+def _counts(unit: UnitRow) -> list[str]:
+    """Failures / executed with the upper bound, in company and alone."""
+    return [
+        f"{side['k']}/{side['n']} ≤{side['upper']:.1%}" if side["n"] else "-"
+        for side in (unit.bounds["company"], unit.bounds["alone"])
+    ]
+
+
+def _explained(unit: UnitRow) -> str:
+    head = [
+        f"{_test(unit)} on {unit.patch_id} in {unit.experiment}",
+        f"{unit.unit_class}, row {unit.row}: {unit.why}",
+        f"do: {unit.action}",
+    ]
+    if unit.seed_row is not None:
+        head.append(f"literal table: row {unit.seed_row}")
+    counts = [
+        [phase, *(f"{k}/{n}" for k, n in (roles.get(r, (0, 0)) for r in _ROLES))]
+        for phase, roles in unit.counts.items()
+    ]
+    tried = [
+        [">" if one.matches else "", one.row, one.condition, one.numbers] for one in unit.tried
+    ]
+    return "\n".join(
+        [
+            *(safe(line) for line in head),
+            "",
+            table([f"FAILED/{unit.counted.upper()}", *(r.upper() for r in _ROLES)], counts, "lrrr"),
+            "",
+            table(["", "ROW", "CONDITION", "NUMBERS"], tried),
+        ]
+    )
+
+
+_ROLES = ("subject", "green", "red")
