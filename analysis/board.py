@@ -18,8 +18,7 @@ from typing import Any, BinaryIO
 
 import duckdb
 
-from analysis.attribution.attribute import attribute
-from analysis.config import Config, override
+from analysis.config import Config, differences, override
 from analysis.errors import AnalysisError, BadInput, EnvironmentFault
 from analysis.evidence.audit import Header, assign_experiments, audit, headers
 from analysis.evidence.outage import find_outages
@@ -84,12 +83,26 @@ class Board:
         key = _key(self.connection, configs, self.digests)
         if query.first(self.connection, "SELECT key FROM derived_key") == (key,):
             return
+        # Reading logs needs no statistics, and they are slow to import.
+        from analysis.attribution.attribute import attribute
+
         with transaction(self.connection):
             audit(self.connection, configs)
             find_outages(self.connection)
-            attribute(self.connection, configs, self.digests)
+            attribute(self.connection, configs, self._overridden(configs), self.digests)
             query.write(self.connection, "DELETE FROM derived_key")
             query.write(self.connection, "INSERT INTO derived_key VALUES ($key)", {"key": key})
+
+    def _overridden(self, configs: Mapping[str, Config]) -> dict[str, tuple[str, ...]]:
+        """The keys in which an experiment's header overrules the file, or the policy."""
+        return {
+            name: tuple(
+                key
+                for key in differences(self.config, config)
+                if self.config.path is not None or key.startswith("policy.")
+            )
+            for name, config in configs.items()
+        }
 
     def _configs(self) -> dict[str, Config]:
         """The effective configuration of each experiment: its header overrides the file."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from analysis.attribution.flips import Flip
     from analysis.attribution.tell import Tell
-    from analysis.queries import CanaryReport, ExperimentReport, PatchReport, UnitRow
+    from analysis.queries.attributions import UnitRow
+    from analysis.queries.reports import CanaryReport, ExperimentReport, PatchReport
 
 
 def unit_json(unit: UnitRow, *, tried: bool) -> dict[str, Any]:
@@ -76,6 +77,7 @@ def check_json(report: ExperimentReport) -> dict[str, Any]:
         "void": dict(report.void),
         "unproven": report.unproven,
         "rejects": report.rejects,
+        "overridden": list(report.overridden),
         "not_executed": [list(pair) for pair in report.not_executed],
         "notes": list(report.notes),
     }

@@ -17,7 +17,7 @@ from tui.text import safe
 
 if TYPE_CHECKING:
     from analysis.board import Board, SourceReport
-    from analysis.queries import Choice
+    from analysis.queries.experiments import Choice
 
 DB_VARIABLE = "SOAKBOARD_DB"
 STDIN = Path("-")
@@ -95,7 +95,7 @@ def selection(
 
 @contextmanager
 def board_for(chosen: Selection, digests: dict[str, str] | None = None) -> Iterator[Board]:
-    """A board that is up to date: PATHs read to their end, else new bytes of known sources."""
+    """A board with its logs taken: PATHs read to their end, else new bytes of known sources."""
     from analysis.board import Ingest, Inputs, now, open_board, usable
     from analysis.config import load_config
 
@@ -108,16 +108,18 @@ def board_for(chosen: Selection, digests: dict[str, str] | None = None) -> Itera
             tell_of_sources(reports)
         else:
             board.catch_up(Ingest(now(), final=False))
-        board.derive()
         tell(board.notices)
+        board.notices.clear()
         yield board
 
 
 def experiments_of(board: Board, chosen: Selection) -> list[str]:
-    """The experiments that a command reports on."""
+    """Bring the board's answers up to date; the experiments that a command reports on."""
+    board.derive()
+    tell(board.notices)
     from analysis.board import log_names
-    from analysis.queries import Choice
-    from analysis.queries import chosen as experiments
+    from analysis.queries.experiments import Choice
+    from analysis.queries.experiments import chosen as experiments
 
     logs = log_names(chosen.paths) if chosen.paths else None
     choice: Choice = Choice(chosen.experiment, chosen.since, chosen.everything, logs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,26 +14,12 @@ from analysis.attribution.contrasts import Contrasts, compare, promoted
 from analysis.attribution.facts import SUBJECT_AND_GREEN, Experiment, Unit
 from analysis.attribution.gather import Gathered, arms_of, gather
 from analysis.attribution.judgement import Case
+from analysis.attribution.rollup import BLOCKING, roll_up
 from analysis.attribution.statistics import Count, lower, upper
 from analysis.attribution.table import Decision, decide
 from analysis.config import Config, Policy
 from analysis.model import ALONE, COMPANY, RUN_TEST_ID, Phase, Role, UnitClass
 from analysis.store import query
-
-BLOCKING = frozenset(
-    {
-        UnitClass.INVALID,
-        UnitClass.BROKEN,
-        UnitClass.HARNESS,
-        UnitClass.CONSISTENT,
-        UnitClass.RACE,
-        UnitClass.INSUFFICIENT,
-        UnitClass.FLAKE,
-    }
-)
-"""All but stable. `--allow insufficient` lifts that one; an active quarantine entry a flake."""
-
-_ROLL_UP = list(UnitClass)
 
 UNIT_SCHEMA = pa.schema(
     [
@@ -54,11 +40,6 @@ UNIT_SCHEMA = pa.schema(
 )
 
 
-def roll_up(classes: Sequence[UnitClass]) -> UnitClass:
-    """Units to a patch, patches to an experiment: the worst that occurs."""
-    return min(classes, key=_ROLL_UP.index, default=UnitClass.INSUFFICIENT)
-
-
 def classify(gathered: Gathered, policy: Policy) -> list[tuple[Unit, Decision]]:
     """The decision for every unit. A corrected p promotes, so all units are judged together."""
     contrasts: dict[int, Contrasts] = {
@@ -76,9 +57,14 @@ def classify(gathered: Gathered, policy: Policy) -> list[tuple[Unit, Decision]]:
 def attribute(
     connection: duckdb.DuckDBPyConnection,
     configs: Mapping[str, Config],
+    overridden: Mapping[str, tuple[str, ...]],
     digests: Mapping[str, str],
 ) -> None:
-    """Rebuild `attributions` and `experiment_facts` for every experiment of the index."""
+    """Rebuild `attributions` and `experiment_facts` for every experiment of the index.
+
+    configs: the effective configuration of each. overridden: the keys in which its header
+    differs from the configuration file. digests: see `gather`.
+    """
     # The views put every line together; the questions below are many and small.
     query.write(connection, "CREATE OR REPLACE TEMP TABLE results_now AS SELECT * FROM results")
     query.write(connection, "CREATE OR REPLACE TEMP TABLE runs_now AS SELECT * FROM runs")
@@ -89,7 +75,13 @@ def attribute(
         gathered = gather(connection, name, config, digests)
         decisions = classify(gathered, config.policy)
         units.extend(_unit_row(unit, decision) for unit, decision in decisions)
-        _write_experiment(connection, gathered, config, [d.row.unit_class for _, d in decisions])
+        _write_experiment(
+            connection,
+            gathered,
+            config.policy,
+            overridden.get(name, ()),
+            [decision.row.unit_class for _, decision in decisions],
+        )
     if units:
         connection.register("units", pa.Table.from_pylist(units, schema=UNIT_SCHEMA))
         query.write(connection, "INSERT INTO attributions BY NAME SELECT * FROM units")
@@ -184,14 +176,15 @@ def seed_row(unit: Unit) -> int | None:
 def _write_experiment(
     connection: duckdb.DuckDBPyConnection,
     gathered: Gathered,
-    config: Config,
+    policy: Policy,
+    overridden: tuple[str, ...],
     classes: list[UnitClass],
 ) -> None:
     experiment = gathered.experiment
     if not classes:
         # Nothing under test: the canaries alone say what the experiment is worth.
         bare = Unit(experiment, "", RUN_TEST_ID, None, {}, {}, 0)
-        classes = [decide(Case(bare, compare(bare), config.policy)).row.unit_class]
+        classes = [decide(Case(bare, compare(bare), policy)).row.unit_class]
     newest = query.first(
         connection,
         "SELECT max(coalesce(finished, started)) FROM run_facts WHERE experiment = $experiment",
@@ -204,12 +197,12 @@ def _write_experiment(
             "experiment": experiment.name,
             "class": roll_up(classes),
             "newest": newest[0] if newest else None,
-            "detail": json.dumps(_experiment_detail(gathered, config), ensure_ascii=False),
+            "detail": json.dumps(_experiment_detail(gathered, overridden), ensure_ascii=False),
         },
     )
 
 
-def _experiment_detail(gathered: Gathered, config: Config) -> dict[str, Any]:
+def _experiment_detail(gathered: Gathered, overridden: tuple[str, ...]) -> dict[str, Any]:
     experiment = gathered.experiment
     return {
         "canaries": {
@@ -218,7 +211,7 @@ def _experiment_detail(gathered: Gathered, config: Config) -> dict[str, Any]:
         },
         "soak_rounds": experiment.soak_rounds,
         "not_executed": [list(pair) for pair in gathered.not_executed],
-        "policy": {"alpha": config.policy.alpha, "min_failures": config.policy.min_failures},
+        "overridden": list(overridden),
     }
 
 

@@ -15,7 +15,8 @@ from analysis.records.identity import normal_form
 from analysis.store import query
 
 _IMPOSSIBLE = """
-SELECT count(DISTINCT f.run_id), min_by(f.sentence, (f.rule, f.run_id)), min_by(f.run_id, (f.rule, f.run_id))
+SELECT count(DISTINCT f.run_id), min_by(f.sentence, (f.rule, f.run_id)),
+    min_by(f.run_id, (f.rule, f.run_id))
 FROM findings f JOIN run_facts r USING (experiment, run_id)
 WHERE f.experiment = $experiment AND f.standing = 'void' AND f.rule <> 'inventory-missing'
     AND f.rule <> 'counts-missing'

@@ -10,6 +10,9 @@ from analysis.model import ALONE, ARMS, COMPANY, Phase, Role
 
 SUBJECT_AND_GREEN = (Role.SUBJECT, Role.GREEN)
 
+TestKey = tuple[str, str | None]
+"""A test's normal form and variant."""
+
 
 @dataclass(frozen=True)
 class Cell:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import duckdb
-import pandas as pd
 
-from analysis.attribution.detail import describe, one_row_a_run, unanimous_by_run
 from analysis.attribution.experiment_facts import experiment_facts
-from analysis.attribution.facts import Address, Cell, Detail, Experiment, Unit
+from analysis.attribution.facts import Address, Cell, Detail, Experiment, TestKey, Unit
 from analysis.attribution.statistics import ZERO, Count
+from analysis.attribution.touches import TOUCHES
 from analysis.config import Config
 from analysis.model import ALONE, ARMS, RUN_TEST_ID, Phase, Role
 from analysis.records.identity import normal_form
 from analysis.store import query
+
+if TYPE_CHECKING:
+    from analysis.attribution.failing import Failing
 
 _CELLS = """
 SELECT patch_id, role, test_norm, variant, phase, cpus,
@@ -51,45 +53,8 @@ SELECT DISTINCT patch_id FROM run_facts WHERE experiment = $experiment AND role 
 ORDER BY patch_id
 """
 
-_EXECUTIONS = """
-SELECT patch_id, role, test_norm, variant, phase, cpus, run_id, failed, started, finished,
-    exc, errno, message, env, image_digest, before, resources, source_id, byte_offset, item
-FROM results_now
-WHERE experiment = $experiment AND usable AND NOT in_outage AND failed IS NOT NULL
-    AND phase <> 'gate' AND list_contains($tests, test_norm)
-ORDER BY started, run_id, source_id, byte_offset, item
-"""
-
-_TOUCHES = """
-WITH touches AS (
-    SELECT source_id, byte_offset, item, run_id, patch_id, role, test_norm, variant, test_id,
-        phase, started, finished, u.kind AS kind, u.id AS id, bool_or(u.op = 'w') AS writes
-    FROM results_now, unnest(resources) AS t(u)
-    WHERE experiment = $experiment AND usable AND NOT in_outage
-        AND u.id NOT LIKE '/dev/%' AND u.id NOT LIKE '%__pycache__%'
-        AND u.id NOT LIKE '%.pytest_cache%'
-    GROUP BY ALL
-)
-"""
-
-# Two tests of different runs are exposed to each other when both touched the same resource, at
-# least one wrote, and their times overlap.
-_OVERLAPS = (
-    _TOUCHES
-    + """
-SELECT a.source_id, a.byte_offset, a.item, a.kind, a.id, b.patch_id AS peer_patch,
-    b.test_id AS peer_test, count(*) AS meetings
-FROM touches a
-JOIN touches b ON a.kind = b.kind AND a.id = b.id AND a.run_id <> b.run_id
-    AND (a.writes OR b.writes) AND a.started <= b.finished AND b.started <= a.finished
-WHERE a.phase IN ('soak', 'concurrent') AND b.phase IN ('soak', 'concurrent')
-    AND list_contains($tests, a.test_norm)
-GROUP BY ALL
-"""
-)
-
 _UNFRESH = (
-    _TOUCHES
+    TOUCHES
     + """
 SELECT test_norm, variant, kind, id, count(DISTINCT run_id) AS runs
 FROM touches
@@ -99,8 +64,6 @@ HAVING count(DISTINCT run_id) > 1 AND bool_or(writes)
 ORDER BY runs DESC, kind, id
 """
 )
-
-TestKey = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -123,8 +86,7 @@ class _Counted:
     cells: Mapping[TestKey, Mapping[tuple[str, str], Mapping[Cell, Count]]]
     names: Mapping[tuple[str, TestKey], tuple[str, bool]]
     elsewhere: Mapping[TestKey, Mapping[tuple[str, str], int]]
-    executions: Mapping[TestKey, pd.DataFrame]
-    overlaps: pd.DataFrame
+    failing: Failing | None
     unfresh: Mapping[TestKey, tuple[Address, int]]
 
 
@@ -177,15 +139,18 @@ def _count(connection: duckdb.DuckDBPyConnection, of: Mapping[str, object]) -> _
     unfresh: dict[TestKey, tuple[Address, int]] = {}
     for test, variant, kind, name, runs in query.rows(connection, _UNFRESH, of):
         unfresh.setdefault((test, variant), (Address(kind, name), runs))
-    chosen = {**of, "tests": sorted(failing)}
-    frame = query.frame(connection, _EXECUTIONS, chosen)
-    by_test: Any = frame.groupby(["test_norm", "variant"], dropna=False)
-    executions = {
-        (str(test), None if pd.isna(variant) else str(variant)): rows.reset_index(drop=True)
-        for (test, variant), rows in by_test
-    }
-    overlaps = query.frame(connection, _OVERLAPS, chosen)
-    return _Counted(cells, names, elsewhere, executions, overlaps, unfresh)
+    return _Counted(cells, names, elsewhere, _failing(connection, of, failing), unfresh)
+
+
+def _failing(
+    connection: duckdb.DuckDBPyConnection, of: Mapping[str, object], tests: set[str]
+) -> Failing | None:
+    if not tests:
+        return None
+    # Frames are for tests that failed; most logs have none, and pandas is slow to import.
+    from analysis.attribution.failing import failing_tests
+
+    return failing_tests(connection, of, tests)
 
 
 def _tests_of(counted: _Counted, patch: str, config: Config, bare: set[str]) -> dict[TestKey, str]:
@@ -218,13 +183,11 @@ def _unit(
     for cell, count in cells.items():
         if cell.role is Role.SUBJECT:
             executed[cell.phase] += count.n
-    rows = _rows_of(counted.executions.get(key), patch)
-    by_run = rows is not None and unanimous_by_run(rows)
-    detail = Detail()
-    if rows is not None:
-        if by_run:
-            cells, rows = _by_run(rows), one_row_a_run(rows)
-        detail = describe(rows, counted.overlaps, red_counts=_red_counts(config, key))
+    found = None
+    if counted.failing is not None:
+        found = counted.failing.unit(key, patch, red_counts=_red_counts(config, key))
+    if found is not None and found.by_run is not None:
+        cells = found.by_run
     address, shared_by = counted.unfresh.get(key, (None, 0))
     alone = {cell: count for cell, count in cells.items() if cell.phase in ALONE}
     if address is not None:
@@ -237,13 +200,13 @@ def _unit(
         cells=cells,
         executed=executed,
         elsewhere=elsewhere,
-        by_run=by_run,
+        by_run=found is not None and found.by_run is not None,
         unfresh=address,
         unfresh_runs=shared_by,
         unfresh_failures=0
         if address is None
         else sum(count.k for cell, count in alone.items() if cell.role is not Role.RED),
-        detail=detail,
+        detail=Detail() if found is None else found.detail,
     )
 
 
@@ -267,23 +230,6 @@ def _red_counts(config: Config, key: TestKey) -> bool:
     if red is None or red.test_id is None:
         return key[0] != RUN_TEST_ID
     return normal_form(red.test_id) != key[0]
-
-
-def _rows_of(rows: pd.DataFrame | None, patch: str) -> pd.DataFrame | None:
-    if rows is None:
-        return None
-    mine = rows[(rows["role"] != Role.SUBJECT) | (rows["patch_id"] == patch)]
-    return mine if bool(mine.loc[mine["role"] != Role.RED, "failed"].any()) else None
-
-
-def _by_run(rows: pd.DataFrame) -> dict[Cell, Count]:
-    """Failures / runs a cell, where every run of the unit is unanimous."""
-    cells: dict[Cell, Count] = {}
-    runs: Any = rows.groupby(["role", "phase", "cpus", "run_id"], dropna=False)["failed"].any()
-    for (role, phase, cpus, _), failed in runs.items():
-        cell = Cell(Role(role), Phase(phase), None if pd.isna(cpus) else int(cpus))
-        cells[cell] = cells.get(cell, ZERO) + Count(int(failed), 1)
-    return cells
 
 
 def arms_of(unit: Unit, roles: Sequence[Role]) -> dict[Phase, dict[Role, Count]]:

@@ -15,7 +15,8 @@ WITH soak AS (
     WHERE phase = 'soak' AND verdict <> 'none' AND NOT in_outage AND experiment = $experiment
     GROUP BY ALL
 ), pairs AS (
-    SELECT s.patch_id AS stable, s.k AS stable_k, s.n AS stable_n, v.patch_id AS varying, v.k, v.n
+    SELECT s.patch_id AS stable, s.k AS stable_k, s.n AS stable_n, s.role, v.patch_id AS varying,
+        v.k, v.n
     FROM soak s JOIN soak v ON s.patch_id <> v.patch_id
     WHERE s.k = s.n AND s.n > 1 AND v.k > 0 AND v.k < v.n
 ), touches AS (
@@ -30,10 +31,14 @@ WITH soak AS (
         AND a.round IS NOT DISTINCT FROM b.round AND (a.writes OR b.writes)
     GROUP BY ALL
 )
-SELECT p.stable, p.stable_k, p.stable_n, p.varying, p.k, p.n, arg_max(s.kind, (s.times, s.kind, s.id)),
+SELECT p.stable, p.stable_k, p.stable_n, p.varying, p.k, p.n, p.role,
+    arg_max(s.kind, (s.times, s.kind, s.id)),
     arg_max(s.id, (s.times, s.kind, s.id))
 FROM pairs p LEFT JOIN shared s ON s.stable = p.stable AND s.varying = p.varying
-GROUP BY ALL ORDER BY p.stable, p.varying
+GROUP BY ALL
+-- Red is there to be red: beside it only a shared resource tells something.
+HAVING p.role <> 'red' OR count(s.id) > 0
+ORDER BY p.stable, p.varying
 """
 
 
@@ -56,4 +61,8 @@ class Tell:
 
 def find_tells(connection: duckdb.DuckDBPyConnection, experiment: str) -> tuple[Tell, ...]:
     """Every such pair in the soak of an experiment."""
-    return tuple(Tell(*row) for row in query.rows(connection, _TELL, {"experiment": experiment}))
+    found = query.rows(connection, _TELL, {"experiment": experiment})
+    return tuple(
+        Tell(stable, stable_k, stable_n, varying, k, n, kind, name)
+        for stable, stable_k, stable_n, varying, k, n, _, kind, name in found
+    )

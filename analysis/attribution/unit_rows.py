@@ -330,7 +330,7 @@ def too_few(case: Case) -> Judgement:
     return Judgement(
         True,
         numbers,
-        f"Fails {unit.alone} alone; {unit.failures} failures are too few to tell a race from a flake.",
+        f"Fails {unit.alone} alone; {unit.failures} failures cannot tell a race from a flake.",
         f"Extend the stress job by about {runs} repeat runs; do not quarantine.",
         need={Phase.REPEAT: runs},
     )

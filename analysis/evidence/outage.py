@@ -55,7 +55,7 @@ WHERE j.outage
 _DESCRIBE = """
 SELECT r.experiment, r.phase, r.round, min(r.started) AS started,
     count(*) FILTER (r.failed) AS k, count(r.failed) AS n,
-    list(r.exc || ': ' || r.message) FILTER (r.failed AND r.message IS NOT NULL) AS messages,
+    list(concat_ws(': ', r.exc, r.message)) FILTER (r.failed AND r.message IS NOT NULL) AS messages,
     min(r.source_id) AS source_id, min(r.line) AS line
 FROM results r SEMI JOIN outage_runs o USING (experiment, run_id)
 WHERE r.test_id <> '(run)'

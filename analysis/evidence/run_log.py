@@ -68,7 +68,20 @@ RECORD_RULES = (
         FROM reject_lines j
         JOIN sources s USING (source_id)
         JOIN (SELECT DISTINCT source_id, experiment FROM source_runs) m USING (source_id)
-        WHERE s.tail = 'reject' AND j.byte_offset >= s.done
+        WHERE j.reason = 'truncated' AND s.tail = 'reject' AND j.byte_offset >= s.done
+        """,
+    ),
+    RecordRule(
+        "log-torn",
+        Family.RUN_LOG,
+        Standing.NOTE,
+        """
+        SELECT m.experiment, NULL AS run_id,
+            format('{} is cut short: {}', parse_filename(s.path), s.damage), s.source_id,
+            s.lines
+        FROM sources s
+        JOIN (SELECT DISTINCT source_id, experiment FROM source_runs) m USING (source_id)
+        WHERE s.damage <> '' AND s.finished AND s.tail <> 'reject'
         """,
     ),
 )

@@ -60,14 +60,15 @@ _DATABASE_TYPES = re.compile(
 )
 _HALF_WRITTEN = re.compile(
     r"JSONDecodeError|Expecting value: line|Extra data: line|Unterminated string starting"
-    r"|UnpicklingError|pickle data was truncated|Ran out of input|BadZipFile|File is not a zip file"
-    r"|EOFError|unexpected end of (?:file|JSON input|data)|unexpected EOF|Compressed file ended before",
+    r"|UnpicklingError|pickle data was truncated|Ran out of input|BadZipFile"
+    r"|File is not a zip file|EOFError|unexpected end of (?:file|JSON input|data)"
+    r"|unexpected EOF|Compressed file ended before",
     re.I,
 )
 
 
 def sign(exc: str | None, errno: str | None, message: str | None) -> Sign | None:
-    """Which shared resource a failure names, or None. File-not-found and the like are hints only."""
+    """Which shared resource a failure names, or None: file-not-found and the like are hints."""
     text = " ".join(part for part in (exc, errno, message) if part)
     if _PORT.search(text):
         return Sign.PORT

@@ -39,6 +39,7 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str) -> Answer:
     if len(statements) != 1 or statements[0].type not in _READING:
         raise BadInput("Only one reading statement is answered.", f"Tables: {', '.join(VIEWS)}.")
     if query.first(connection, "SELECT current_setting('lock_configuration')") != (True,):
+        query.write(connection, "SET TimeZone = 'UTC'")
         query.write(connection, "SET enable_external_access = false")
         query.write(connection, "SET lock_configuration = true")
     query.write(connection, "BEGIN TRANSACTION READ ONLY")

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 
 import duckdb
 
+from analysis.queries.redaction import redacted
 from analysis.store import query
 
 
 @dataclass(frozen=True)
 class RejectRow:
-    """A rejected line: line counts from 1, offset and length are bytes, raw is the line itself
-    (its beginning for one that was too long)."""
+    """A rejected line: line counts from 1, offset and length are bytes. text is the line (its
+    beginning for one that was too long), what is no UTF-8 as \\xNN, credentials redacted."""
 
     path: str
     line: int
     offset: int
     reason: str
     length: int
-    raw: bytes
+    text: str
 
 
 def rejects(
@@ -38,4 +39,11 @@ def rejects(
         ORDER BY s.path, j.byte_offset""",
         {"everything": logs is None, "logs": list(logs or ())},
     )
-    return [RejectRow(*row) for row in found]
+    return [
+        RejectRow(path, line, offset, reason, length, _text(raw))
+        for path, line, offset, reason, length, raw in found
+    ]
+
+
+def _text(raw: bytes) -> str:
+    return redacted(bytes(raw).decode("utf-8", "backslashreplace"))

@@ -9,12 +9,13 @@ from typing import Any
 
 import duckdb
 
-from analysis.attribution.attribute import roll_up
 from analysis.attribution.flips import Flip, find_flips
+from analysis.attribution.rollup import roll_up
 from analysis.attribution.statistics import Count, interval, one_in, seen
 from analysis.attribution.tell import Tell, find_tells
 from analysis.model import Role, UnitClass, Verdict
 from analysis.queries.attributions import UnitRow, units
+from analysis.queries.redaction import redacted
 from analysis.store import query
 
 
@@ -59,7 +60,11 @@ class PatchReport:
 
 @dataclass(frozen=True)
 class ExperimentReport:
-    """Everything that `check` judges. void: rule -> number of verdicts that prove nothing."""
+    """Everything that `check` judges.
+
+    void: rule -> number of verdicts that prove nothing. overridden: keys of the configuration
+    that the experiment's header line overrules.
+    """
 
     experiment: str
     unit_class: UnitClass
@@ -75,6 +80,7 @@ class ExperimentReport:
     runs: int
     not_executed: tuple[tuple[str, str], ...]
     rejects: int
+    overridden: tuple[str, ...]
     notes: tuple[str, ...]
 
     def classes(self) -> dict[UnitClass, int]:
@@ -180,7 +186,7 @@ def _report(
         green=_canary(Role.GREEN, detail["canaries"]["green"]),
         patches=tuple(_patch(row, own_units) for row in query.rows(connection, _VERDICTS, of)),
         units=own_units,
-        outages=tuple(sentence for (sentence,) in query.rows(connection, _OUTAGES, of)),
+        outages=tuple(redacted(sentence) for (sentence,) in query.rows(connection, _OUTAGES, of)),
         flips=tuple(flip for flip in flips if name in flip.experiments),
         tells=find_tells(connection, name),
         void=dict(query.rows(connection, _VOID, of)),
@@ -188,8 +194,9 @@ def _report(
         runs=runs,
         not_executed=tuple((patch, test) for patch, test in detail["not_executed"]),
         rejects=query.rows(connection, _REJECTS, of)[0][0],
+        overridden=tuple(detail["overridden"]),
         notes=tuple(
-            f"{rule}: {sentence}" + (f" (and {count - 1} more)" if count > 1 else "")
+            f"{rule}: {redacted(sentence)}" + (f" (and {count - 1} more)" if count > 1 else "")
             for rule, count, sentence in query.rows(connection, _NOTES, of)
         ),
     )

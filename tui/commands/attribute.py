@@ -20,10 +20,12 @@ from tui.opening import (
     log_paths,
     selection,
 )
-from tui.text import safe, table
+from tui.prose import paragraph, paragraphs, reasons, unit_name
+from tui.text import table
 
 if TYPE_CHECKING:
-    from analysis.queries import ExperimentReport, UnitRow
+    from analysis.queries.attributions import UnitRow
+    from analysis.queries.reports import ExperimentReport
 
 
 @click.command()
@@ -47,7 +49,7 @@ def command(
     experiment of the index. Worst first.
     """
     from analysis.errors import BadInput
-    from analysis.queries import reports
+    from analysis.queries.reports import reports
 
     chosen = selection(paths, db, experiment, since, everything)
     with board_for(chosen) as board:
@@ -73,7 +75,7 @@ def command(
 
 
 def _worst_first(found: Sequence[ExperimentReport]) -> list[UnitRow]:
-    from analysis.queries import worst_first
+    from analysis.queries.attributions import worst_first
 
     return worst_first([unit for one in found for unit in one.units])
 
@@ -90,27 +92,20 @@ def _overview(units: Sequence[UnitRow], found: Sequence[ExperimentReport]) -> st
     several = len(found) > 1
     headers = ["CLASS", "ROW", "PATCH", "TEST", "COMPANY", "ALONE"]
     rows: list[list[object]] = [
-        [unit.unit_class, unit.row, unit.patch_id, _test(unit), *_counts(unit)] for unit in units
+        [unit.unit_class, unit.row, unit.patch_id, unit_name(unit), *_counts(unit)]
+        for unit in units
     ]
     if several:
         headers.insert(2, "EXPERIMENT")
         for row, unit in zip(rows, units, strict=True):
             row.insert(2, unit.experiment)
     lines = [table(headers, rows, "ll" + "l" * (len(headers) - 4) + "rr")] if rows else []
-    for unit in units:
-        lines.append("")
-        place = f"{unit.experiment}: " if several else ""
-        lines.append(safe(f"{place}{_test(unit)} on {unit.patch_id}: {unit.unit_class}"))
-        lines.append(safe(f"  why  {unit.why}"))
-        lines.append(safe(f"  do   {unit.action}"))
-    for one in found:
-        for patch, test in one.not_executed:
-            lines.append(safe(f"not executed: {test} on {patch}"))
-    return "\n".join(lines) or "No test was executed."
-
-
-def _test(unit: UnitRow) -> str:
-    return unit.test_id if unit.variant is None else f"{unit.test_id} [{unit.variant}]"
+    lines += ["", *reasons(units)]
+    lines += paragraphs(
+        (f"not executed: {test} on {patch}" for one in found for patch, test in one.not_executed),
+        "",
+    )
+    return "\n".join(lines).strip("\n") or "No test was executed."
 
 
 def _counts(unit: UnitRow) -> list[str]:
@@ -123,12 +118,11 @@ def _counts(unit: UnitRow) -> list[str]:
 
 def _explained(unit: UnitRow) -> str:
     head = [
-        f"{_test(unit)} on {unit.patch_id} in {unit.experiment}",
-        f"{unit.unit_class}, row {unit.row}: {unit.why}",
-        f"do: {unit.action}",
+        *paragraph(f"{unit_name(unit)} on {unit.patch_id} in {unit.experiment}", ""),
+        *paragraph(f"{unit.unit_class}, row {unit.row}: {unit.why}", ""),
+        *paragraph(f"do  {unit.action}", ""),
+        f"literal table: {'no row' if unit.seed_row is None else f'row {unit.seed_row}'}",
     ]
-    if unit.seed_row is not None:
-        head.append(f"literal table: row {unit.seed_row}")
     counts = [
         [phase, *(f"{k}/{n}" for k, n in (roles.get(r, (0, 0)) for r in _ROLES))]
         for phase, roles in unit.counts.items()
@@ -138,7 +132,7 @@ def _explained(unit: UnitRow) -> str:
     ]
     return "\n".join(
         [
-            *(safe(line) for line in head),
+            *head,
             "",
             table([f"FAILED/{unit.counted.upper()}", *(r.upper() for r in _ROLES)], counts, "lrrr"),
             "",

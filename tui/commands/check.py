@@ -21,12 +21,14 @@ from tui.opening import (
     log_paths,
     selection,
 )
-from tui.text import cut, safe, table
+from tui.prose import paragraph, paragraphs, reasons
+from tui.text import cut, table
 
 if TYPE_CHECKING:
-    from analysis.queries import CanaryReport, ExperimentReport, PatchReport
+    from analysis.queries.reports import CanaryReport, ExperimentReport, PatchReport
 
 SIGNS = {"pass": ".", "fail": "F", "none": "0"}
+LEGEND = "a sign a run: . pass, F fail, 0 no verdict"
 STRIP_CELLS = 40
 
 
@@ -65,7 +67,7 @@ def command(
     checked, without an index on disk; otherwise the newest experiment of the index.
     """
     from analysis.model import UnitClass
-    from analysis.queries import reports
+    from analysis.queries.reports import reports
 
     chosen = selection(paths, db, experiment, since, everything)
     wanted = dict(_digest(text) for text in digests)
@@ -101,51 +103,57 @@ def _digest(text: str) -> tuple[str, str]:
 
 
 def _told(report: ExperimentReport, objections: Sequence[str]) -> str:
-    answer = "NO, do not trust it" if objections else "YES, trust it within the bounds below"
-    lines = [f"{report.experiment}: {answer}"]
-    lines += [f"  no: {objection}" for objection in objections]
-    lines += ["", _canary(report.red, "passed", "false accepts")]
-    lines += [_canary(report.green, "failed", "false rejects"), ""]
-    parts = [safe(line) for line in lines]
-    parts += [_patches(report.patches), ""]
-    units = [unit for unit in report.units if unit.unit_class != "stable"]
-    for unit in units:
-        name = unit.test_id if unit.variant is None else f"{unit.test_id} [{unit.variant}]"
-        parts.append(safe(f"{unit.unit_class} ({unit.row}): {name} on {unit.patch_id}"))
-        parts.append(safe(f"  {unit.why}"))
-        parts.append(safe(f"  {unit.action}"))
-    parts += [safe(line) for line in _remarks(report)]
-    return "\n".join(parts).rstrip("\n")
+    answer = "NO, do not trust it" if objections else "YES, within the bounds below"
+    lines = paragraph(f"{report.experiment}: {answer}", "")
+    lines += paragraphs((f"- {objection}" for objection in objections), "  ")
+    lines += ["", _canaries(report.red, report.green), "", _patches(report.patches), ""]
+    lines += paragraphs((_sight(patch) for patch in report.patches if patch.role == "subject"), "")
+    lines += ["", *reasons([unit for unit in report.units if unit.unit_class != "stable"])]
+    lines += ["", *paragraphs(_remarks(report), "")]
+    return "\n".join(lines).replace("\n\n\n", "\n\n").rstrip("\n")
 
 
-def _canary(canary: CanaryReport, deed: str, rate: str) -> str:
-    if canary.patch_id is None:
-        return f"{canary.role} canary: none in this log"
-    k, n = canary.deviating
-    low, high = canary.interval
-    other = f", {canary.other_failures} failed otherwise" if canary.other_failures else ""
-    runs = f"; run {', '.join(canary.runs[:3])}" if canary.runs else ""
-    return (
-        f"{canary.role} canary {canary.patch_id}: as it must in {canary.good} of {canary.judged}, "
-        f"{deed} {k}{other}{runs}; {rate} {k}/{n}, {low:.1%} to {high:.1%} with 95 % "
-        f"(judged on {canary.judged_on})"
-    )
+def _canaries(red: CanaryReport, green: CanaryReport) -> str:
+    rows = []
+    for canary, deed, rate in (
+        (red, "passed", "false accepts"),
+        (green, "failed", "false rejects"),
+    ):
+        k, n = canary.deviating
+        low, high = canary.interval
+        other = f", {canary.other_failures} failed otherwise" if canary.other_failures else ""
+        rows.append(
+            [
+                canary.role,
+                canary.patch_id or "(none)",
+                f"{canary.good}/{canary.judged}",
+                f"{deed} {k}/{n}{other}",
+                f"{rate} [{low:.1%}, {high:.1%}]" if n else "",
+                canary.judged_on,
+            ]
+        )
+    return table(["CANARY", "PATCH", "AS IT MUST", "DEVIATED", "RATE, 95 %", "JUDGED ON"], rows)
+
+
+def _sight(patch: PatchReport) -> str:
+    return f"{patch.patch_id}: {patch.sight}"
 
 
 def _patches(patches: Sequence[PatchReport]) -> str:
+    order = {"red": 0, "green": 1}
     rows = [
         [
-            patch.patch_id,
             patch.role,
+            patch.patch_id,
             patch.phase,
             _strip(patch),
             "one verdict" if patch.unique else "varies" if patch.verdicts else "none",
             patch.unit_class or "",
-            patch.sight if patch.role == "subject" else "",
         ]
-        for patch in patches
+        for patch in sorted(patches, key=lambda patch: order.get(patch.role, 2))
     ]
-    return table(["PATCH", "ROLE", "PHASE", "VERDICTS", "", "CLASS", "WHAT IT COULD SHOW"], rows)
+    headers = ["ROLE", "PATCH", "PHASE", "VERDICTS", "", "CLASS"]
+    return f"{table(headers, rows)}\n{LEGEND}"
 
 
 def _strip(patch: PatchReport) -> str:
@@ -168,14 +176,16 @@ def _remarks(report: ExperimentReport) -> list[str]:
             f"both hold {tell.kind} {tell.id}" if tell.kind else "record resources for these two"
         )
         lines.append(
-            f"the tell: {tell.stable} is stably red ({tell.stable_fails}/{tell.stable_runs}) beside "
-            f"{tell.varying} ({tell.varying_fails}/{tell.varying_runs}): {shared}"
+            f"the tell: {tell.stable} is stably red ({tell.stable_fails}/{tell.stable_runs}) "
+            f"beside {tell.varying} ({tell.varying_fails}/{tell.varying_runs}): {shared}"
         )
     lines += [f"void: {count} verdicts, {rule}" for rule, count in report.void.items()]
     if report.unproven:
         lines.append(f"unproven: {report.unproven} of {report.runs} verdicts carry no proof")
     if report.rejects:
         lines.append(f"rejected: {report.rejects} lines; `tui rejects` shows them")
+    if report.overridden:
+        lines.append(f"the experiment's header overrides {', '.join(report.overridden)}")
     lines += [f"not executed: {test} on {patch}" for patch, test in report.not_executed]
     lines += [f"note: {cut(note, 200)}" for note in report.notes]
     return lines

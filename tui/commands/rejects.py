@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tui.machine import print_json, raw_text
+from tui.machine import print_json
 from tui.opening import Selection, board_for, db_option, json_option, log_paths
 from tui.text import cut, table
 
@@ -20,7 +20,7 @@ RAW_CELLS = 60
 def command(paths: tuple[Path, ...], db: Path | None, as_json: bool) -> None:
     """List rejected lines: file, line, byte offset, reason and raw text, made safe to show."""
     from analysis.board import log_names
-    from analysis.queries import rejects
+    from analysis.queries.rejected import rejects
 
     with board_for(Selection(paths, db)) as board:
         found = rejects(board.connection, log_names(paths) if paths else None)
@@ -35,7 +35,7 @@ def command(paths: tuple[Path, ...], db: Path | None, as_json: bool) -> None:
                         "offset": one.offset,
                         "reason": one.reason,
                         "length": one.length,
-                        "raw": raw_text(one.raw),
+                        "raw": one.text,
                     }
                     for one in found
                 ]
@@ -45,8 +45,5 @@ def command(paths: tuple[Path, ...], db: Path | None, as_json: bool) -> None:
     if not found:
         click.echo("No rejected line.")
         return
-    rows = [
-        [one.path, one.line, one.offset, one.reason, cut(raw_text(one.raw[:2000]), RAW_CELLS)]
-        for one in found
-    ]
+    rows = [[one.path, one.line, one.offset, one.reason, cut(one.text, RAW_CELLS)] for one in found]
     click.echo(table(["FILE", "LINE", "OFFSET", "REASON", "RAW"], rows, "lrrll"))

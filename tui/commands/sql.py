@@ -33,9 +33,10 @@ def command(query: str, paths: tuple[Path, ...], db: Path | None, form: str) -> 
     Views with stable names: runs, results, attributions, findings, rejects. Times are UTC.
     Nothing can be written, and no other file can be read.
     """
-    from analysis.queries import ask
+    from analysis.queries.free import ask
 
     with board_for(Selection(paths, db)) as board:
+        board.derive()
         answer = ask(board.connection, query)
     if form == "csv":
         print_csv(answer.columns, answer.rows)

@@ -1,4 +1,4 @@
-"""The executions of a test that failed: who was beside them, what they inherited, what they said."""
+"""The executions of a test that failed: who was beside them, what they inherited and said."""
 
 from __future__ import annotations
 
@@ -15,21 +15,6 @@ from analysis.model import COMPANY, Role
 
 VARIABLES = ("TZ", "LC_ALL", "LANG", "umask")
 EXECUTION = ["source_id", "byte_offset", "item"]
-
-
-def unanimous_by_run(rows: pd.DataFrame) -> bool:
-    """Whether the process decides: all iterations of each run agree, and some run failed in
-    all of its several. Then runs are independent and iterations are not."""
-    own = rows[rows["role"] != Role.RED]
-    runs = own.groupby("run_id")["failed"].agg(["sum", "count"])
-    failed, executed = runs["sum"].astype(int), runs["count"].astype(int)
-    unanimous = ((failed == 0) | (failed == executed)).all()
-    return bool(unanimous and ((failed == executed) & (executed > 1)).any())
-
-
-def one_row_a_run(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a unit whose runs are unanimous, one a run: its first execution."""
-    return rows.drop_duplicates("run_id").reset_index(drop=True)
 
 
 def describe(rows: pd.DataFrame, overlaps: pd.DataFrame, *, red_counts: bool) -> Detail:

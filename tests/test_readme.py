@@ -1,0 +1,36 @@
+"""The README says what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from analysis.attribution.table import TABLE
+from tui.cli import COMMANDS
+from tui.exit_codes import MEANINGS
+
+README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+
+
+def test_the_readme_has_the_rows_of_the_decision_table_in_their_order() -> None:
+    written = README.split("<!-- /table -->")[0].split("|---|---|---|\n")[-1].strip().splitlines()
+    rows = [f"| {row.name} | {row.condition} | {row.unit_class} |" for row in TABLE]
+    assert written == rows
+
+
+def test_the_readme_names_every_command_and_no_other() -> None:
+    named = set(re.findall(r"^\| `tui (\w+)", README, re.MULTILINE))
+    assert named == set(COMMANDS)
+
+
+def test_the_readme_names_every_exit_code_with_its_meaning() -> None:
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
+    assert codes == {int(code) for code in MEANINGS}
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    script = (Path(__file__).parents[1] / ".ci" / "run").read_text("utf-8")
+    assert "pip install -q '.[dev]'" in README
+    assert ".[dev]" in script
+    assert "bin/pytest" in README
+    assert "bin/pytest" in script
