@@ -91,9 +91,17 @@ def seen(n: int) -> float:
     return 1.0 if n == 0 else 1 - (1 - CONFIDENCE) ** (1 / n)
 
 
-def one_in(rate: float) -> int:
-    """A rate as "1 in so many", rounded to the nearest whole number."""
-    return max(1, round(1 / rate))
+def one_in(n: int) -> int | None:
+    """The rarest flake, as 1 in so many, that n clean runs would have shown with 95 %.
+
+    The chance is rounded to whole per cent: 40 runs show a 1-in-14 flake with 94.8 %. None for
+    fewer than 5 runs, which cannot even show one that fails every second time.
+    """
+    if n == 0:
+        return None
+    nearest = round(1 / seen(n))
+    rarest = nearest if round(1 - (1 - 1 / nearest) ** n, 2) >= CONFIDENCE else nearest - 1
+    return rarest if rarest >= 2 else None
 
 
 def _hypergeometric(high: Count, low: Count) -> tuple[int, NDArray[np.float64]]:

@@ -338,27 +338,35 @@ def too_few(case: Case) -> Judgement:
 
 def stress_incomplete(case: Case) -> Judgement:
     """I2."""
-    unit = case.unit
+    unit, policy = case.unit, case.policy
     if not unit.alone.k:
         return no(f"{unit.alone} alone")
-    short = _short_arms(case) or _grey_arms(case)
-    stress = unit.subject(*STRESS)
-    numbers = (
-        f"{stress.n} stress runs, {unit.subject(Phase.TIGHTENED).n} tightened, "
-        f"{unit.subject(Phase.LOADED).n} loaded; patch {_p(case.contrasts.patch)}, tightened "
-        f"{_p(case.contrasts.tightened_pooled)}, loaded {_p(case.contrasts.loaded_pooled)}"
+    stress, green = (
+        sum(unit.executed.get(phase, 0) for phase in STRESS),
+        unit.green(Phase.SERIAL, *STRESS),
     )
-    if not short:
+    numbers = (
+        f"{stress} stress runs (needs {policy.stress_runs}), "
+        f"{unit.executed.get(Phase.TIGHTENED, 0)} tightened (needs {policy.min_tightened}), "
+        f"{unit.executed.get(Phase.LOADED, 0)} loaded (needs {policy.min_loaded}), green {green} "
+        f"alone; patch {_p(case.contrasts.patch)}, tightened "
+        f"{_p(case.contrasts.tightened_pooled)}, loaded {_p(_load(case))}"
+    )
+    missing = _short_arms(case)
+    why = "the stress verdict is incomplete"
+    if not missing:
+        missing = _grey_arms(case)
+        why = "the stress verdict is not clear"
+    if not missing:
         return no(numbers)
-    missing = ", ".join(f"{runs} {phase}" for phase, runs in short.items())
-    green = _green_short(case)
-    where = " on the subject and on green" if green else ""
+    runs = " and ".join(f"{count} more {phase}" for phase, count in missing.items())
+    where = " on the subject and on green" if _green_short(case) else ""
     return Judgement(
         True,
         numbers,
-        f"Fails {unit.alone} alone, and the stress verdict is incomplete ({numbers}).",
-        f"Finish the stress verdict: {missing} more runs{where}; do not quarantine.",
-        need=short,
+        f"Fails {unit.alone} alone, and {why}: {numbers}.",
+        f"Finish the stress verdict: {runs} runs{where}; do not quarantine.",
+        need=missing,
     )
 
 

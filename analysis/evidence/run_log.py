@@ -46,7 +46,8 @@ RECORD_RULES = (
         Standing.NOTE,
         """
         SELECT m.experiment, NULL AS run_id,
-            format('{} of {} lines are no record, first: line {}, {}', count(DISTINCT j.line),
+            format('{} of {} lines are no whole JSON object, first: line {}, {}',
+                count(DISTINCT j.line),
                 any_value(s.lines), min(j.line), min_by(j.reason, j.line)),
             j.source_id, min(j.line)
         FROM reject_lines j

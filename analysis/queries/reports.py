@@ -11,7 +11,7 @@ import duckdb
 
 from analysis.attribution.flips import Flip, find_flips
 from analysis.attribution.rollup import roll_up
-from analysis.attribution.statistics import Count, interval, one_in, seen
+from analysis.attribution.statistics import Count, interval, one_in
 from analysis.attribution.tell import Tell, find_tells
 from analysis.model import Role, UnitClass, Verdict
 from analysis.queries.attributions import UnitRow, units
@@ -96,7 +96,7 @@ class ExperimentReport:
                 k, n = canary.deviating
                 found.append(f"the {canary.role} canary {deed} {k} of {n} times")
         found.extend(
-            f"patch {flip.patch_id} flipped: {flip.passes} passes and {flip.fails} fails"
+            f"patch {flip.patch_id} flipped: passed {flip.passes} times, failed {flip.fails}"
             for flip in self.flips
         )
         found.extend(
@@ -155,17 +155,18 @@ WHERE same_as IS NULL AND source_id IN (
 def reports(
     connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]
 ) -> list[ExperimentReport]:
-    """A report for each of the experiments, oldest first."""
+    """A report for each of the experiments, worst class first, then oldest first."""
     flips = find_flips(connection)
     by_experiment: dict[str, list[UnitRow]] = {name: [] for name in experiments}
     for unit in units(connection, experiments):
         by_experiment[unit.experiment].append(unit)
-    return [
+    found = [
         _report(connection, name, UnitClass(unit_class), json.loads(detail), by_experiment, flips)
         for name, unit_class, detail in query.rows(
             connection, _EXPERIMENTS, {"experiments": list(experiments)}
         )
     ]
+    return sorted(found, key=lambda one: list(UnitClass).index(one.unit_class))
 
 
 def _report(
@@ -244,6 +245,7 @@ def _sight(count: Count) -> str:
     if count.k:
         low, high = interval(count)
         return f"{count.k} of {count.n} failed; its rate is {low:.1%} to {high:.1%} with 95 %"
-    if count.n == 1:
-        return "0 of 1; only a failure in nearly every run would have been seen with 95 %"
-    return f"0 of {count.n}; a 1-in-{one_in(seen(count.n))} flake would have been seen with 95 %"
+    rarest = one_in(count.n)
+    if rarest is None:
+        return f"0 of {count.n}; too few: a flake that fails every second time takes 5 runs to see"
+    return f"0 of {count.n}; a 1-in-{rarest} flake would have been seen with 95 %"

@@ -56,7 +56,7 @@ def command(
         found = reports(board.connection, experiments_of(board, chosen))
     units = _worst_first(found)
     if explain is not None:
-        units = [unit for unit in units if unit.test_id == explain]
+        units = _asked_for(units, explain)
         if not units:
             raise BadInput(f"No test {explain!r} is classified here.", _near(explain, found))
     if as_json:
@@ -78,6 +78,13 @@ def _worst_first(found: Sequence[ExperimentReport]) -> list[UnitRow]:
     from analysis.queries.attributions import worst_first
 
     return worst_first([unit for one in found for unit in one.units])
+
+
+def _asked_for(units: Sequence[UnitRow], test: str) -> list[UnitRow]:
+    """The units of a test, named by its id or by an end of it that only this test has."""
+    exact = [unit for unit in units if unit.test_id == test]
+    ending = [unit for unit in units if unit.test_id.endswith(test)]
+    return exact or (ending if len({unit.test_id for unit in ending}) == 1 else [])
 
 
 def _near(test: str, found: Sequence[ExperimentReport]) -> str:

@@ -147,13 +147,21 @@ def _patches(patches: Sequence[PatchReport]) -> str:
             patch.patch_id,
             patch.phase,
             _strip(patch),
-            "one verdict" if patch.unique else "varies" if patch.verdicts else "none",
+            _agreement(patch),
             patch.unit_class or "",
         ]
         for patch in sorted(patches, key=lambda patch: order.get(patch.role, 2))
     ]
     headers = ["ROLE", "PATCH", "PHASE", "VERDICTS", "", "CLASS"]
     return f"{table(headers, rows)}\n{LEGEND}"
+
+
+def _agreement(patch: PatchReport) -> str:
+    if patch.unique:
+        return "one verdict"
+    if patch.passes and patch.fails:
+        return "varies"
+    return "incomplete" if patch.passes or patch.fails else "no verdict"
 
 
 def _strip(patch: PatchReport) -> str:
