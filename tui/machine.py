@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from tui.text import safe
+
+_FORMULA = ("=", "+", "-", "@")
 
 
 def print_json(command: str, body: Mapping[str, Any]) -> None:
@@ -21,7 +23,8 @@ def print_json(command: str, body: Mapping[str, Any]) -> None:
 
 
 def print_csv(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows as CSV. A text that a spreadsheet would take for a formula gets a leading '."""
+    """Print rows as CSV. Texts are made safe; one that a spreadsheet would take for a formula
+    gets a leading '."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([_inert(name) for name in headers])
@@ -46,5 +49,5 @@ def raw_text(raw: bytes) -> str:
 def _inert(value: Any) -> Any:
     if isinstance(value, (int, float)) or value is None:
         return value
-    text = value if isinstance(value, str) else str(plain(value))
+    text = safe(value if isinstance(value, str) else str(plain(value)))
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -9,7 +9,7 @@ MARK = "[redacted]"
 _NAMED = re.compile(
     r"""(?ix)
     (\b[\w.-]*(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|credential|private[_-]?key)
-    [\w.-]*["']?\s*[:=]\s*["']?)
+    [\w.-]*["']?\s*[:=](?!:)\s*["']?)
     (?!null\b|true\b|false\b)[^\s"',;&}]{4,}
     """
 )
