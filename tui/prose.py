@@ -8,12 +8,38 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from tui.text import safe
+from tui.text import cut_middle, safe, table, width
 
 if TYPE_CHECKING:
     from analysis.queries.attributions import UnitRow
 
 NAMED = 3
+NARROWEST = 12
+
+
+def fitted(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    align: str,
+    flexible: Sequence[str],
+) -> str:
+    """A table whose columns named in `flexible`, in the order in which they give way, are cut in
+    the middle until it fits the terminal; whole where the output is no terminal."""
+    whole = table(headers, rows, align)
+    if not sys.stdout.isatty():
+        return whole
+    excess = max(map(width, whole.splitlines())) - shutil.get_terminal_size().columns
+    cells = [list(row) for row in rows]
+    for name in flexible:
+        column = headers.index(name)
+        widest = max((width(safe(str(row[column]))) for row in cells), default=0)
+        keep = max(NARROWEST, widest - excess)
+        if excess <= 0 or keep >= widest:
+            continue
+        excess -= widest - keep
+        for row in cells:
+            row[column] = cut_middle(safe(str(row[column])), keep)
+    return table(headers, cells, align)
 
 
 def unit_name(unit: UnitRow) -> str:

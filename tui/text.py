@@ -57,6 +57,24 @@ def cut(text: str, cells: int) -> str:
     return text
 
 
+def cut_middle(text: str, cells: int) -> str:
+    """`text`, or its beginning and end around `…`, in at most `cells` terminal cells.
+
+    The end gets more room: the names of tests, files and patches differ there.
+    """
+    if width(text) <= cells:
+        return text
+    if cells < 2:
+        return cut(text, cells)
+    head = cut(text, (cells - 1) // 3 + 1)[:-1]
+    start = len(text)
+    left = cells - 1 - width(head)
+    while start and _cells(text[start - 1]) <= left:
+        start -= 1
+        left -= _cells(text[start])
+    return f"{head}…{text[start:]}"
+
+
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "") -> str:
     """An aligned table of plain text: a line of headers, then a line a row.
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.text import cut, safe, table, width
+from tui.text import cut, cut_middle, safe, table, width
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,18 @@ def test_a_wide_character_takes_two_cells() -> None:
 
 def test_a_table_without_rows_is_its_header() -> None:
     assert table(("a", "b"), []) == "a  b"
+
+
+@given(st.text(max_size=60), st.integers(min_value=0, max_value=40))
+def test_a_text_cut_in_the_middle_fits_and_keeps_its_end(text: str, cells: int) -> None:
+    shown = cut_middle(text, cells)
+    assert width(shown) <= cells or shown == text == ""
+    if width(text) > cells >= 4:
+        head, _, tail = shown.partition("…")
+        assert text.startswith(head)
+        assert text.endswith(tail.rpartition("…")[2])
+
+
+def test_what_fits_is_not_cut_in_the_middle() -> None:
+    assert cut_middle("test_port.py::test_server", 25) == "test_port.py::test_server"
+    assert cut_middle("test_port.py::test_server", 12) == "tes…t_server"

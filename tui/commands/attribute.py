@@ -20,7 +20,7 @@ from tui.opening import (
     log_paths,
     selection,
 )
-from tui.prose import paragraph, paragraphs, reasons, unit_name
+from tui.prose import fitted, paragraph, paragraphs, reasons, unit_name
 from tui.text import table
 
 if TYPE_CHECKING:
@@ -106,7 +106,9 @@ def _overview(units: Sequence[UnitRow], found: Sequence[ExperimentReport]) -> st
         headers.insert(2, "EXPERIMENT")
         for row, unit in zip(rows, units, strict=True):
             row.insert(2, unit.experiment)
-    lines = [table(headers, rows, "ll" + "l" * (len(headers) - 4) + "rr")] if rows else []
+    align = "l" * (len(headers) - 2) + "rr"
+    flexible = ("TEST", "PATCH", "EXPERIMENT") if several else ("TEST", "PATCH")
+    lines = [fitted(headers, rows, align, flexible)] if rows else []
     lines += ["", *reasons(units)]
     lines += paragraphs(
         (f"not executed: {test} on {patch}" for one in found for patch, test in one.not_executed),
@@ -134,18 +136,15 @@ def _explained(unit: UnitRow) -> str:
         [phase, *(f"{k}/{n}" for k, n in (roles.get(r, (0, 0)) for r in _ROLES))]
         for phase, roles in unit.counts.items()
     ]
-    tried = [
-        [">" if one.matches else "", one.row, one.condition, one.numbers] for one in unit.tried
-    ]
-    return "\n".join(
-        [
-            *head,
-            "",
-            table([f"FAILED/{unit.counted.upper()}", *(r.upper() for r in _ROLES)], counts, "lrrr"),
-            "",
-            table(["", "ROW", "CONDITION", "NUMBERS"], tried),
-        ]
+    tried = paragraphs(
+        (
+            f"{'>' if one.matches else ' '} {one.row:<3} {one.condition}: {one.numbers}"
+            for one in unit.tried
+        ),
+        "",
     )
+    headers = [f"FAILED/{unit.counted.upper()}", *(role.upper() for role in _ROLES)]
+    return "\n".join([*head, "", table(headers, counts, "lrrr"), "", *tried])
 
 
 _ROLES = ("subject", "green", "red")

@@ -21,8 +21,8 @@ from tui.opening import (
     log_paths,
     selection,
 )
-from tui.prose import paragraph, paragraphs, reasons
-from tui.text import cut, table
+from tui.prose import fitted, paragraph, paragraphs, reasons
+from tui.text import cut
 
 if TYPE_CHECKING:
     from analysis.queries.reports import CanaryReport, ExperimentReport, PatchReport
@@ -128,11 +128,12 @@ def _canaries(red: CanaryReport, green: CanaryReport) -> str:
                 canary.patch_id or "(none)",
                 f"{canary.good}/{canary.judged}",
                 f"{deed} {k}/{n}{other}",
-                f"{rate} [{low:.1%}, {high:.1%}]" if n else "",
+                f"{rate} {low:.0%} to {high:.0%}" if n else "",
                 canary.judged_on,
             ]
         )
-    return table(["CANARY", "PATCH", "AS IT MUST", "DEVIATED", "RATE, 95 %", "JUDGED ON"], rows)
+    headers = ["CANARY", "PATCH", "AS IT MUST", "DEVIATED", "FALSE VERDICTS", "JUDGED ON"]
+    return fitted(headers, rows, "", ("JUDGED ON", "PATCH"))
 
 
 def _sight(patch: PatchReport) -> str:
@@ -153,7 +154,7 @@ def _patches(patches: Sequence[PatchReport]) -> str:
         for patch in sorted(patches, key=lambda patch: order.get(patch.role, 2))
     ]
     headers = ["ROLE", "PATCH", "PHASE", "VERDICTS", "", "CLASS"]
-    return f"{table(headers, rows)}\n{LEGEND}"
+    return f"{fitted(headers, rows, '', ('PATCH', 'VERDICTS'))}\n{LEGEND}"
 
 
 def _agreement(patch: PatchReport) -> str:
