@@ -12,6 +12,7 @@ from analysis.attribution.facts import Address, Contrast, Detail, Exposure
 from analysis.attribution.statistics import Count, Stratum
 from analysis.evidence.signatures import most_common, normal_form, sign
 from analysis.model import COMPANY, Role
+from analysis.records.identity import normal_form as test_form
 
 VARIABLES = ("TZ", "LC_ALL", "LANG", "umask")
 EXECUTION = ["source_id", "byte_offset", "item"]
@@ -123,7 +124,8 @@ def _polluters(own: pd.DataFrame) -> tuple[Contrast, ...]:
         return ()
     before = [frozenset(tests) for tests in known["before"]]
     itself = set(known["test_norm"].unique())
-    candidates = sorted(frozenset().union(*before) - itself)
+    ran = frozenset().union(*before)
+    candidates = sorted(name for name in ran if test_form(name) not in itself)
     contrasts = []
     for name in candidates:
         after = pd.Series([name in tests for tests in before], index=known.index)

@@ -39,6 +39,12 @@ FROM run_facts WHERE experiment = $experiment AND patch_digest IS NOT NULL
 GROUP BY ALL ORDER BY patch_id, role
 """
 
+_DIGESTS_OF_ONE_RUN = """
+SELECT count(*), format('run {} names more than one digest', min(run_id))
+FROM run_facts
+WHERE experiment = $experiment AND list_contains(disagreeing, 'patch_digest')
+"""
+
 _GENERATIONS = """
 SELECT count(*), format('workspace generation {} was used by {} attempts', min(generation),
     min_by(attempts, generation))
@@ -53,8 +59,17 @@ FROM (
 _ROUNDS = """
 SELECT count(*), count(*) FILTER (NOT good)
 FROM (
-    SELECT bool_and(usable AND (verdict <> 'none' OR test_records > 0)) AS good
-    FROM runs_now WHERE experiment = $experiment AND phase = 'soak'
+    -- That a pinned test is missing is told by a row of its own.
+    SELECT bool_and(
+        (usable OR void_for = ['inventory-missing'])
+        AND (logged_verdict <> 'none' OR test_records > 0)
+    ) AS good
+    FROM runs_now r
+    LEFT JOIN (
+        SELECT experiment, run_id, list(DISTINCT rule) AS void_for
+        FROM findings WHERE standing = 'void' GROUP BY ALL
+    ) f USING (experiment, run_id)
+    WHERE r.experiment = $experiment AND r.phase = 'soak'
     GROUP BY coalesce('round ' || round, run_id)
 )
 """
@@ -63,17 +78,46 @@ _SOAK_ROLES = """
 SELECT DISTINCT role FROM run_facts WHERE experiment = $experiment AND phase = 'soak'
 """
 
-# Judged in the soak; a red that passed deviates wherever it ran, and no outage excuses it.
-_BY_PIN = """
-SELECT r.run_id, coalesce('round ' || r.round, r.run_id) AS round, bool_or(r.failed) AS failed,
-    bool_or(r.failed AND ($expect IS NULL OR contains(coalesce(r.message, ''), $expect)
-        OR contains(coalesce(r.exc, ''), $expect))) AS as_expected
-FROM results_now r
-WHERE r.experiment = $experiment AND r.role = $role AND r.test_norm = $pin
-    AND r.failed IS NOT NULL AND r.usable
-    AND (r.phase = 'soak' OR ($role = 'red' AND NOT r.failed))
-    AND (NOT r.in_outage OR ($role = 'red' AND NOT r.failed))
-GROUP BY ALL ORDER BY min(r.started), r.run_id
+# Judged in the soak, a run at a time. A red that passed deviates wherever it ran, in whichever
+# iteration or attempt, and no outage excuses it.
+_GREEN_BY_PIN = """
+SELECT run_id, coalesce('round ' || round, run_id) AS round, bool_or(failed) AS failed,
+    bool_or(failed) AS as_expected
+FROM results_now
+WHERE experiment = $experiment AND role = 'green' AND test_norm = $pin
+    AND failed IS NOT NULL AND usable AND phase = 'soak' AND NOT in_outage
+GROUP BY ALL ORDER BY min(started), run_id
+"""
+
+_RED_BY_PIN = """
+WITH executions AS (
+    SELECT run_id, failed, message, exc, started FROM results_now
+    WHERE experiment = $experiment AND role = 'red' AND test_norm = $pin AND failed IS NOT NULL
+    UNION ALL
+    SELECT m.run_id, t.failed, t.message, t.exc, t.started
+    FROM uncounted_lines u
+    JOIN test_lines t USING (source_id, byte_offset, item)
+    JOIN sources s USING (source_id)
+    JOIN source_runs m ON m.source_id = t.source_id
+        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    WHERE m.experiment = $experiment AND u.rule = 'attempt' AND t.test_norm = $pin
+        AND t.failed IS NOT NULL
+), judged AS (
+    SELECT r.run_id, r.round, r.phase, r.in_outage, min(e.started) AS started,
+        coalesce(bool_and(e.failed), r.verdict = 'fail') AS failed,
+        bool_and(e.failed) AND bool_or($expect IS NULL
+            OR contains(coalesce(e.message, ''), $expect)
+            OR contains(coalesce(e.exc, ''), $expect)) AS as_expected
+    FROM runs_now r LEFT JOIN executions e USING (run_id)
+    WHERE r.experiment = $experiment AND r.role = 'red' AND r.usable
+    GROUP BY r.run_id, r.round, r.phase, r.in_outage, r.verdict
+    -- Without a record of its pinned test only a passing verdict says something of red.
+    HAVING count(e.failed) > 0 OR r.verdict = 'pass'
+)
+SELECT run_id, coalesce('round ' || round, run_id), failed, coalesce(as_expected, false)
+FROM judged
+WHERE (phase = 'soak' AND NOT in_outage) OR NOT failed
+ORDER BY started, run_id
 """
 
 _BY_VERDICT = """
@@ -145,7 +189,8 @@ def experiment_facts(
         torn=_complaint(connection, _TORN, of),
         duplicates=_complaint(connection, _DUPLICATES, of),
         unusable_rounds=unusable,
-        digests=_digests(connection, of, digests),
+        digests=_complaint(connection, _DIGESTS_OF_ONE_RUN, of)
+        or _digests(connection, of, digests),
         generations=_complaint(connection, _GENERATIONS, of),
         soak_roles=roles,
         red=_canary(connection, of, Role.RED, config.canaries.red),
@@ -198,8 +243,10 @@ def _canary(
     pin = normal_form(config.test_id) if config and config.test_id else None
     expect = config.expect if config else None
     parameters = {**of, "role": role}
-    if pin:
-        judged = query.rows(connection, _BY_PIN, {**parameters, "pin": pin, "expect": expect})
+    if pin and role is Role.RED:
+        judged = query.rows(connection, _RED_BY_PIN, {**of, "pin": pin, "expect": expect})
+    elif pin:
+        judged = query.rows(connection, _GREEN_BY_PIN, {**of, "pin": pin})
     else:
         judged = query.rows(connection, _BY_VERDICT, parameters)
     as_expected = [row for row in judged if row[3]]

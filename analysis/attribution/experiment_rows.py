@@ -59,14 +59,18 @@ def pinned_absent(case: Case) -> Judgement:
 
 def no_controls(case: Case) -> Judgement:
     """V4."""
-    roles = case.unit.experiment.soak_roles
+    roles, green = case.unit.experiment.soak_roles, case.unit.experiment.green
     missing = [role.value for role in (Role.RED, Role.GREEN) if role not in roles]
-    if case.unit.experiment.soak_rounds and not missing:
+    unjudged = case.unit.experiment.soak_rounds and not missing and not green.failed.n
+    if case.unit.experiment.soak_rounds and not missing and not unjudged:
         return no(f"red and green ran in {case.unit.experiment.soak_rounds} soak rounds")
     rounds = need(case.policy.rate_company)
     if not case.unit.experiment.soak_rounds:
         numbers = "no soak"
         why = "There is no soak: without canaries beside it no verdict can be trusted."
+    elif unjudged:
+        numbers = f"no record of {_judged_on(green)} from green in the soak"
+        why = f"Green is no control: there is {numbers}."
     else:
         numbers = f"no {' and no '.join(missing)} run in the soak"
         why = f"The soak has {numbers.removesuffix(' in the soak')}: its verdicts have no control."

@@ -125,7 +125,7 @@ class Unit:
 
     cells: failures / executed of this patch as subject, of green and of red; by runs instead of
     executions where `by_run`. executed: the subject's executions a phase, before that.
-    elsewhere: failures of subject and green in gate runs and in runs without a verdict.
+    elsewhere: failures of subject and green in gate runs.
     unfresh: a written resource that runs of the alone phases shared, whose cells are left out.
     """
 

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from analysis.attribution.executions import describe
+from analysis.attribution.executions import EXECUTION, describe
 from analysis.attribution.facts import Cell, Detail, TestKey
 from analysis.attribution.statistics import ZERO, Count
 from analysis.attribution.touches import TOUCHES
@@ -72,8 +72,9 @@ class Failing:
             return None
         if not unanimous_by_run(mine):
             return FailedUnit(describe(mine, self.overlaps, red_counts=red_counts), None)
-        detail = describe(one_row_a_run(mine), self.overlaps, red_counts=red_counts)
-        return FailedUnit(detail, _by_run(mine))
+        runs = one_row_a_run(mine)
+        met = _met_by_run(self.overlaps, mine, runs)
+        return FailedUnit(describe(runs, met, red_counts=red_counts), _by_run(mine))
 
 
 def failing_tests(
@@ -102,8 +103,20 @@ def unanimous_by_run(rows: pd.DataFrame) -> bool:
 
 
 def one_row_a_run(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a unit whose runs are unanimous, one a run: its first execution."""
-    return rows.drop_duplicates("run_id").reset_index(drop=True)
+    """The rows of a unit whose runs are unanimous, one a run. Of several messages the
+    alphabetically first stands for the run, so that line order decides nothing."""
+    return (
+        rows.sort_values(["started", "run_id", "message", "exc", "item"], kind="stable")
+        .drop_duplicates("run_id")
+        .reset_index(drop=True)
+    )
+
+
+def _met_by_run(overlaps: pd.DataFrame, rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The overlaps of all executions of a run, as overlaps of the one that stands for it."""
+    standing = runs[["run_id", *EXECUTION]]
+    of_run = overlaps.merge(rows[[*EXECUTION, "run_id"]], on=EXECUTION).drop(columns=EXECUTION)
+    return of_run.merge(standing, on="run_id").drop(columns="run_id")
 
 
 def _by_run(rows: pd.DataFrame) -> dict[Cell, Count]:

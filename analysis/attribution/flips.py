@@ -8,15 +8,29 @@ import duckdb
 
 from analysis.store import query
 
-# A digest may be given as a prefix of 8 or more characters.
+# A digest may be given as a prefix of 8 or more characters: the longest that it begins is meant.
 _FLIPS = """
-WITH judged AS (
-    SELECT *,
-        CASE WHEN patch_digest IS NOT NULL THEN left(patch_digest, 8) ELSE patch_id END AS work,
-        CASE WHEN patch_digest IS NULL THEN experiment END AS within,
-        coalesce(left(base_sha, 8), '') AS base
-    FROM runs
-    WHERE verdict <> 'none' AND NOT in_outage AND patch_id <> '(unknown)'
+WITH digests AS (
+    SELECT DISTINCT patch_digest AS digest FROM run_facts WHERE patch_digest IS NOT NULL
+), bases AS (
+    SELECT DISTINCT base_sha AS base FROM run_facts WHERE base_sha IS NOT NULL
+), whole_digests AS (
+    SELECT d.digest, max_by(w.digest, (length(w.digest), w.digest)) AS whole
+    FROM digests d JOIN digests w
+        ON w.digest = d.digest OR (length(d.digest) >= 8 AND starts_with(w.digest, d.digest))
+    GROUP BY ALL
+), whole_bases AS (
+    SELECT b.base, max_by(w.base, (length(w.base), w.base)) AS whole
+    FROM bases b JOIN bases w
+        ON w.base = b.base OR (length(b.base) >= 7 AND starts_with(w.base, b.base))
+    GROUP BY ALL
+), judged AS (
+    SELECT r.*, coalesce(d.whole, r.patch_id) AS work, coalesce(b.whole, '') AS base,
+        CASE WHEN r.patch_digest IS NULL THEN r.experiment END AS within
+    FROM runs r
+    LEFT JOIN whole_digests d ON d.digest = r.patch_digest
+    LEFT JOIN whole_bases b ON b.base = r.base_sha
+    WHERE r.verdict <> 'none' AND NOT r.in_outage AND r.patch_id <> '(unknown)'
 ), flipped AS (
     SELECT work, within, base, patch_digest IS NULL AS unbound,
         list(DISTINCT experiment ORDER BY experiment) AS experiments,

@@ -35,13 +35,6 @@ FROM results_now WHERE experiment = $experiment AND NOT in_outage AND role = 'su
 GROUP BY ALL
 """
 
-_UNUSABLE = """
-SELECT patch_id, role, test_norm, variant, count(*) AS k
-FROM results_now
-WHERE experiment = $experiment AND failed AND NOT usable AND NOT in_outage
-GROUP BY ALL
-"""
-
 _BARE_PATCHES = """
 SELECT DISTINCT patch_id FROM runs_now
 WHERE experiment = $experiment AND role = 'subject' AND usable AND verdict <> 'none'
@@ -53,15 +46,22 @@ SELECT DISTINCT patch_id FROM run_facts WHERE experiment = $experiment AND role 
 ORDER BY patch_id
 """
 
+# A written resource that two alone runs shared makes every test that touched it there unfresh,
+# whichever test wrote.
 _UNFRESH = (
     TOUCHES
-    + """
-SELECT test_norm, variant, kind, id, count(DISTINCT run_id) AS runs
-FROM touches
-WHERE phase IN ('serial', 'repeat', 'tightened', 'loaded') AND role <> 'red' AND kind <> 'port'
-GROUP BY ALL
-HAVING count(DISTINCT run_id) > 1 AND bool_or(writes)
-ORDER BY runs DESC, kind, id
+    + """, alone AS (
+    SELECT * FROM touches
+    WHERE phase IN ('serial', 'repeat', 'tightened', 'loaded') AND role <> 'red'
+        AND kind <> 'port'
+), shared AS (
+    SELECT kind, id, count(DISTINCT run_id) AS runs
+    FROM alone GROUP BY ALL
+    HAVING count(DISTINCT run_id) > 1 AND bool_or(writes)
+)
+SELECT DISTINCT a.test_norm, a.variant, s.kind, s.id, s.runs
+FROM alone a JOIN shared s ON s.kind = a.kind AND s.id = a.id
+ORDER BY s.runs DESC, s.kind, s.id
 """
 )
 
@@ -130,8 +130,6 @@ def _count(connection: duckdb.DuckDBPyConnection, of: Mapping[str, object]) -> _
         of_test[patch, role][Cell(Role(role), Phase(phase), cpus)] = Count(k, n)
         if k:
             failing.add(test)
-    for patch, role, test, variant, k in query.rows(connection, _UNUSABLE, of):
-        elsewhere.setdefault((test, variant), defaultdict(int))[patch, role] += k
     names = {
         (patch, (test, variant)): (test_id, executed > 0)
         for patch, test, variant, test_id, executed in query.rows(connection, _KNOWN_TESTS, of)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from analysis.attribution.contrasts import GREY, Tested
+from analysis.attribution.contrasts import GREY, PLAIN, Tested
 from analysis.attribution.facts import SUBJECT_AND_GREEN, Address, Exposure
 from analysis.attribution.judgement import Case, Judgement, no, p_text
 from analysis.attribution.statistics import Count, Stratum, mid_p, need, upper
-from analysis.model import ARMS, COMPANY, STRESS, Locus, Phase, Role
+from analysis.model import ALONE, ARMS, COMPANY, STRESS, Locus, Phase, Role
 
 NO_FAILURE = "no failure on record"
 SEARCH_LIMIT = 10_000
@@ -371,10 +371,8 @@ def stress_incomplete(case: Case) -> Judgement:
 
 
 def _short_arms(case: Case) -> dict[Phase, int]:
-    """Runs that the stress arms lack: the policy's minima for the subject, and green beside it.
-
-    Equal on green can only be said where green ran alone often enough, or failed itself.
-    """
+    """Runs that the stress arms lack: the policy's minima for the subject, plain runs to compare
+    the stressed ones with, and green beside it."""
     unit, policy = case.unit, case.policy
     short: dict[Phase, int] = {}
     lacks = {
@@ -383,15 +381,35 @@ def _short_arms(case: Case) -> dict[Phase, int]:
     }
     short.update({phase: runs for phase, runs in lacks.items() if runs > 0})
     stress = sum(unit.executed.get(phase, 0) for phase in STRESS)
-    rest = max(policy.stress_runs - stress - sum(short.values()), _green_short(case))
+    rest = policy.stress_runs - stress - sum(short.values())
+    rest = max(rest, _plain_short(case), _green_short(case))
     if rest > 0:
         short[Phase.REPEAT] = rest
     return short
 
 
+def _plain_short(case: Case) -> int:
+    """Plain runs that are missing before stress can be called flat: on each machine size."""
+    needed = need(case.policy.rate_alone)
+    comparable = [
+        sum(stratum.low.n for stratum in strata if stratum.high.n)
+        for arm in (Phase.TIGHTENED, Phase.LOADED)
+        if (strata := case.unit.strata(SUBJECT_AND_GREEN, (arm,), PLAIN))
+    ]
+    return max(0, needed - min(comparable, default=0))
+
+
 def _green_short(case: Case) -> int:
-    alone = case.unit.green(Phase.SERIAL, *STRESS)
-    return 0 if alone.k else max(0, need(case.policy.rate_alone) - alone.n)
+    """Runs that green lacks before it can be called equal: in the arms, and on the machines, in
+    which the subject failed. It is, where it failed there itself."""
+    strata = case.unit.patch_strata(ALONE)
+    failing = [stratum for stratum in strata if stratum.high.k]
+    if any(stratum.low.k for stratum in strata):
+        return 0
+    if any(not stratum.low.n for stratum in failing):
+        return need(case.policy.rate_alone)
+    ran = sum(stratum.low.n for stratum in strata if stratum.high.n)
+    return max(0, need(case.policy.rate_alone) - ran)
 
 
 def _grey_arms(case: Case) -> dict[Phase, int]:
@@ -405,15 +423,16 @@ def _grey_arms(case: Case) -> dict[Phase, int]:
         arms[Phase.TIGHTENED] = max(1, unit.executed.get(Phase.TIGHTENED, 0))
     if alpha <= _load(case).p < GREY:
         arms[Phase.LOADED] = max(1, unit.executed.get(Phase.LOADED, 0))
-    unclear = (contrasts.exposure, contrasts.variable, contrasts.serial)
-    unpromoted = any(test.p < alpha for test in unclear)
-    if contrasts.patch.p < GREY or unpromoted:
-        arms[Phase.REPEAT] = max(1, unit.executed.get(Phase.REPEAT, 0))
-    if unpromoted:
-        arms[Phase.SOAK] = max(1, unit.executed.get(Phase.SOAK, 0))
     if _order_association(case):
-        # An order association can look patch-specific; the polluter explains it.
-        arms.pop(Phase.REPEAT, None)
+        # The polluter explains what looks patch-specific or like interference.
+        return arms
+    # More in company than alone is interference, even where it once failed alone as well.
+    unclear = (contrasts.exposure, contrasts.variable, contrasts.serial)
+    interferes = contrasts.company.p < GREY or any(test.p < alpha for test in unclear)
+    if contrasts.patch.p < GREY or interferes:
+        arms[Phase.REPEAT] = max(1, unit.executed.get(Phase.REPEAT, 0))
+    if interferes:
+        arms[Phase.SOAK] = max(1, unit.executed.get(Phase.SOAK, 0))
     return arms
 
 
@@ -488,7 +507,7 @@ def company_few(case: Case) -> Judgement:
         return no(NO_FAILURE)
     if not unit.company.k:
         why = (
-            f"{unit.elsewhere} failures in gate runs or runs without a verdict were not reproduced "
+            f"{unit.elsewhere} failures in gate runs were not reproduced "
             f"in {unit.company.n} runs in company and {unit.alone.n} alone: suspect a polluted "
             "environment (stale container, shared database)."
         )

@@ -21,7 +21,7 @@ WITH timed AS (
             PARTITION BY experiment, phase, round ORDER BY started, run_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) THEN 1 ELSE 0 END AS begins
-    FROM runs WHERE usable
+    FROM runs
 ), sets AS (
     SELECT experiment, run_id, role, phase,
         coalesce('round ' || round, 'set ' || sum(begins) OVER (
@@ -29,13 +29,16 @@ WITH timed AS (
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         )) AS set_name
     FROM timed WHERE round IS NOT NULL OR started IS NOT NULL
-), shares AS (
-    SELECT s.experiment, s.phase, s.set_name, s.role,
-        count(r.failed) >= $tests
-            AND count(*) FILTER (r.failed) >= $share * count(r.failed) AS down
+), tests AS (
+    SELECT s.experiment, s.phase, s.set_name, s.role, r.test_norm, r.variant,
+        bool_or(r.failed) AS failed
     FROM sets s JOIN results r USING (experiment, run_id)
-    WHERE r.test_id <> '(run)'
+    WHERE r.test_id <> '(run)' AND r.failed IS NOT NULL
     GROUP BY ALL
+), shares AS (
+    SELECT experiment, phase, set_name, role,
+        count(*) >= $tests AND count(*) FILTER (failed) >= $share * count(*) AS down
+    FROM tests GROUP BY ALL
 ), judged AS (
     SELECT experiment, phase, set_name,
         count(*) FILTER (down) >= 2 AND bool_or(down AND role = 'green') AS outage

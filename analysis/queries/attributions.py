@@ -37,9 +37,9 @@ class UnitRow:
     """One (patch, test, variant) of an experiment with its class.
 
     counts: {phase: {role: (failures, executed)}}, in executions or runs (`counted`). bounds:
-    {company, alone: {k, n, lower, upper}}, one-sided 95 %. elsewhere: failures in gate runs and
-    runs without a verdict. address: {kind, id, peer_patch, peer_test} or None. need: {phase:
-    runs that would decide} or None. form: normal form of most failures.
+    {company, alone: {k, n, lower, upper}}, one-sided 95 %. elsewhere: failures in gate runs.
+    address: {kind, id, peer_patch, peer_test} or None. need: {phase: runs that would decide} or
+    None. form: normal form of most failures.
     """
 
     experiment: str
