@@ -71,7 +71,7 @@ class Board:
             return rehearse(self.connection, sources, how)
 
     def _known(self) -> list[tuple[str, Path]]:
-        paths = [*self.index.to_rebuild, *ledger.known_paths(self.connection)]
+        paths = ledger.known_paths(self.connection)
         return [(str(path), path) for path in paths]
 
     def derive(self) -> None:

@@ -74,6 +74,11 @@ FROM (
 )
 """
 
+_SOAK_PATCHES = """
+SELECT DISTINCT patch_id FROM run_facts
+WHERE experiment = $experiment AND phase = 'soak' AND role = 'subject'
+"""
+
 _SOAK_ROLES = """
 SELECT DISTINCT role FROM run_facts WHERE experiment = $experiment AND phase = 'soak'
 """
@@ -132,7 +137,7 @@ ORDER BY started, run_id
 
 _PATCH_OF_ROLE = """
 SELECT min(patch_id), count(DISTINCT coalesce('round ' || round, run_id)) FILTER (phase = 'soak')
-FROM run_facts WHERE experiment = $experiment AND role = $role
+FROM runs_now WHERE experiment = $experiment AND role = $role AND NOT in_outage
 """
 
 # What a deviating canary shared with its peers while it deviated.
@@ -193,6 +198,7 @@ def experiment_facts(
         or _digests(connection, of, digests),
         generations=_complaint(connection, _GENERATIONS, of),
         soak_roles=roles,
+        soak_patches=frozenset(patch for (patch,) in query.rows(connection, _SOAK_PATCHES, of)),
         red=_canary(connection, of, Role.RED, config.canaries.red),
         green=_canary(connection, of, Role.GREEN, config.canaries.green),
         missing_pinned=_missing_pinned(connection, of, config),

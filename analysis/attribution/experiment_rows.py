@@ -7,7 +7,7 @@ from analysis.attribution.judgement import Case, Judgement, no
 from analysis.attribution.statistics import need
 from analysis.model import Phase, Role
 
-RED_ROUNDS = 3
+ROUNDS = 3
 UNUSABLE_SHARE = 1 / 5
 
 _REPAIR_VERDICTS = "Block merges; repair the gate's verdict mapping; rerun."
@@ -58,29 +58,34 @@ def pinned_absent(case: Case) -> Judgement:
 
 
 def no_controls(case: Case) -> Judgement:
-    """V4."""
-    roles, green = case.unit.experiment.soak_roles, case.unit.experiment.green
-    missing = [role.value for role in (Role.RED, Role.GREEN) if role not in roles]
-    unjudged = case.unit.experiment.soak_rounds and not missing and not green.failed.n
-    if case.unit.experiment.soak_rounds and not missing and not unjudged:
-        return no(f"red and green ran in {case.unit.experiment.soak_rounds} soak rounds")
+    """V4. A control that was hardly judged is none, and a patch without soak has none."""
+    experiment = case.unit.experiment
+    lack = _lacking_control(case)
+    if lack is None:
+        return no(f"red and green ran in {experiment.soak_rounds} soak rounds")
     rounds = need(case.policy.rate_company)
-    if not case.unit.experiment.soak_rounds:
-        numbers = "no soak"
-        why = "There is no soak: without canaries beside it no verdict can be trusted."
-    elif unjudged:
-        numbers = f"no record of {_judged_on(green)} from green in the soak"
-        why = f"Green is no control: there is {numbers}."
-    else:
-        numbers = f"no {' and no '.join(missing)} run in the soak"
-        why = f"The soak has {numbers.removesuffix(' in the soak')}: its verdicts have no control."
     return Judgement(
         True,
-        numbers,
-        why,
+        lack,
+        f"{lack[0].upper()}{lack[1:]}: without canaries beside it no verdict can be trusted.",
         f"Run the soak with both canaries, {rounds} rounds.",
         need={Phase.SOAK: rounds},
     )
+
+
+def _lacking_control(case: Case) -> str | None:
+    experiment, patch = case.unit.experiment, case.unit.patch_id
+    if not experiment.soak_rounds:
+        return "there is no soak"
+    missing = [r.value for r in (Role.RED, Role.GREEN) if r not in experiment.soak_roles]
+    if missing:
+        return f"the soak has no {' and no '.join(missing)} run"
+    if patch and patch not in experiment.soak_patches:
+        return f"patch {patch} has no run in the soak"
+    green = experiment.green
+    if 0 < green.failed.k == green.failed.n < ROUNDS:
+        return f"green was judged in {green.failed.n} runs only and failed {green.failed}"
+    return None
 
 
 def _judged_on(canary: Canary) -> str:
@@ -90,7 +95,7 @@ def _judged_on(canary: Canary) -> str:
 def red_unproven(case: Case) -> Judgement:
     """V5."""
     red = case.unit.experiment.red
-    wanted = min(RED_ROUNDS, red.rounds)
+    wanted = min(ROUNDS, red.rounds)
     numbers = (
         f"red failed {_judged_on(red)} in {red.failed_rounds} of {red.rounds} rounds "
         f"(needs {wanted})"

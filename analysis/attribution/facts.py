@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analysis.attribution.statistics import ZERO, Count, Stratum, total
 from analysis.model import ALONE, ARMS, COMPANY, Phase, Role
@@ -113,6 +113,7 @@ class Experiment:
     digests: Complaint | None
     generations: Complaint | None
     soak_roles: frozenset[Role]
+    soak_patches: frozenset[str]
     red: Canary
     green: Canary
     missing_pinned: Mapping[str, tuple[str, ...]]
@@ -124,8 +125,10 @@ class Unit:
     """One (patch, test, variant) within one experiment.
 
     cells: failures / executed of this patch as subject, of green and of red; by runs instead of
-    executions where `by_run`. executed: the subject's executions a phase, before that.
-    elsewhere: failures of subject and green in gate runs.
+    executions where `by_run`; `executions` then has them by execution. executed: the subject's
+    executions a phase.
+    elsewhere: failures of subject and green in gate runs and in runs that were cut.
+    isolated: no failing alone run says of itself that isolation was off.
     unfresh: a written resource that runs of the alone phases shared, whose cells are left out.
     """
 
@@ -137,6 +140,8 @@ class Unit:
     executed: Mapping[Phase, int]
     elsewhere: int
     by_run: bool = False
+    executions: Mapping[Cell, Count] | None = None
+    isolated: bool = True
     unfresh: Address | None = None
     unfresh_runs: int = 0
     unfresh_failures: int = 0
@@ -150,6 +155,11 @@ class Unit:
             for cell, count in self.cells.items()
             if cell.role in wanted_roles and cell.phase in wanted_phases
         )
+
+    @property
+    def by_execution(self) -> Unit:
+        """This unit with executions counted, where runs are: what the minima of I2 mean."""
+        return self if self.executions is None else replace(self, cells=self.executions)
 
     @property
     def company(self) -> Count:

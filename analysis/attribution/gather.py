@@ -35,6 +35,22 @@ FROM results_now WHERE experiment = $experiment AND NOT in_outage AND role = 'su
 GROUP BY ALL
 """
 
+# A run that was cut gives no verdict, but a failure in it is on record.
+_CUT = """
+SELECT r.patch_id, r.role, r.test_norm, r.variant, count(*) AS k
+FROM results_now r JOIN run_facts f USING (experiment, run_id)
+WHERE r.experiment = $experiment AND r.failed AND NOT f.complete AND NOT r.in_outage
+GROUP BY ALL
+"""
+
+# Runs that say of themselves that they were not isolated are in no fresh namespace.
+_NOT_ISOLATED = """
+SELECT DISTINCT r.test_norm, r.variant
+FROM results_now r JOIN run_facts f USING (experiment, run_id)
+WHERE r.experiment = $experiment AND r.failed AND r.usable AND NOT r.in_outage
+    AND f.isolation = 'off' AND r.phase IN ('serial', 'repeat', 'tightened', 'loaded')
+"""
+
 _BARE_PATCHES = """
 SELECT DISTINCT patch_id FROM runs_now
 WHERE experiment = $experiment AND role = 'subject' AND usable AND verdict <> 'none'
@@ -88,6 +104,7 @@ class _Counted:
     elsewhere: Mapping[TestKey, Mapping[tuple[str, str], int]]
     failing: Failing | None
     unfresh: Mapping[TestKey, tuple[Address, int]]
+    not_isolated: frozenset[TestKey]
 
 
 def gather(
@@ -130,6 +147,8 @@ def _count(connection: duckdb.DuckDBPyConnection, of: Mapping[str, object]) -> _
         of_test[patch, role][Cell(Role(role), Phase(phase), cpus)] = Count(k, n)
         if k:
             failing.add(test)
+    for patch, role, test, variant, k in query.rows(connection, _CUT, of):
+        elsewhere.setdefault((test, variant), defaultdict(int))[patch, role] += k
     names = {
         (patch, (test, variant)): (test_id, executed > 0)
         for patch, test, variant, test_id, executed in query.rows(connection, _KNOWN_TESTS, of)
@@ -137,7 +156,14 @@ def _count(connection: duckdb.DuckDBPyConnection, of: Mapping[str, object]) -> _
     unfresh: dict[TestKey, tuple[Address, int]] = {}
     for test, variant, kind, name, runs in query.rows(connection, _UNFRESH, of):
         unfresh.setdefault((test, variant), (Address(kind, name), runs))
-    return _Counted(cells, names, elsewhere, _failing(connection, of, failing), unfresh)
+    return _Counted(
+        cells,
+        names,
+        elsewhere,
+        _failing(connection, of, failing),
+        unfresh,
+        frozenset((test, variant) for test, variant in query.rows(connection, _NOT_ISOLATED, of)),
+    )
 
 
 def _failing(
@@ -181,6 +207,7 @@ def _unit(
     for cell, count in cells.items():
         if cell.role is Role.SUBJECT:
             executed[cell.phase] += count.n
+    executions = dict(cells)
     found = None
     if counted.failing is not None:
         found = counted.failing.unit(key, patch, red_counts=_red_counts(config, key))
@@ -190,6 +217,7 @@ def _unit(
     alone = {cell: count for cell, count in cells.items() if cell.phase in ALONE}
     if address is not None:
         cells = {cell: count for cell, count in cells.items() if cell not in alone}
+        executions = {cell: count for cell, count in executions.items() if cell not in alone}
     return Unit(
         experiment=experiment,
         patch_id=patch,
@@ -199,6 +227,8 @@ def _unit(
         executed=executed,
         elsewhere=elsewhere,
         by_run=found is not None and found.by_run is not None,
+        executions=executions,
+        isolated=key not in counted.not_isolated,
         unfresh=address,
         unfresh_runs=shared_by,
         unfresh_failures=0

@@ -6,39 +6,37 @@ from dataclasses import dataclass
 
 import duckdb
 
+from analysis.model import Role
 from analysis.store import query
 
-_TELL = """
+_PAIRS = """
 WITH soak AS (
-    SELECT experiment, patch_id, role, count(*) FILTER (verdict = 'fail') AS k, count(*) AS n
+    SELECT patch_id, role, count(*) FILTER (verdict = 'fail') AS k, count(*) AS n
     FROM runs
     WHERE phase = 'soak' AND verdict <> 'none' AND NOT in_outage AND experiment = $experiment
     GROUP BY ALL
-), pairs AS (
-    SELECT s.patch_id AS stable, s.k AS stable_k, s.n AS stable_n, s.role, v.patch_id AS varying,
-        v.k, v.n
-    FROM soak s JOIN soak v ON s.patch_id <> v.patch_id
-    WHERE s.k = s.n AND s.n > 1 AND v.k > 0 AND v.k < v.n
-), touches AS (
-    SELECT DISTINCT run_id, patch_id, round, u.kind AS kind, u.id AS id,
-        u.op = 'w' AS writes
+)
+SELECT s.patch_id, s.k, s.n, s.role, v.patch_id, v.k, v.n
+FROM soak s JOIN soak v ON s.patch_id <> v.patch_id
+WHERE s.k = s.n AND s.n > 1 AND v.k > 0 AND v.k < v.n
+ORDER BY s.patch_id, v.patch_id
+"""
+
+_SHARED = """
+WITH touches AS (
+    SELECT DISTINCT run_id, patch_id, round, u.kind AS kind, u.id AS id, u.op = 'w' AS writes
     FROM results, unnest(resources) AS t(u)
     WHERE experiment = $experiment AND phase = 'soak' AND usable
-), shared AS (
+)
+SELECT stable, varying, kind, id
+FROM (
     SELECT a.patch_id AS stable, b.patch_id AS varying, a.kind, a.id, count(*) AS times
     FROM touches a
     JOIN touches b ON a.kind = b.kind AND a.id = b.id AND a.patch_id <> b.patch_id
         AND a.round IS NOT DISTINCT FROM b.round AND (a.writes OR b.writes)
     GROUP BY ALL
 )
-SELECT p.stable, p.stable_k, p.stable_n, p.varying, p.k, p.n, p.role,
-    arg_max(s.kind, (s.times, s.kind, s.id)),
-    arg_max(s.id, (s.times, s.kind, s.id))
-FROM pairs p LEFT JOIN shared s ON s.stable = p.stable AND s.varying = p.varying
-GROUP BY ALL
--- Red is there to be red: beside it only a shared resource tells something.
-HAVING p.role <> 'red' OR count(s.id) > 0
-ORDER BY p.stable, p.varying
+QUALIFY row_number() OVER (PARTITION BY stable, varying ORDER BY times DESC, kind, id) = 1
 """
 
 
@@ -61,8 +59,19 @@ class Tell:
 
 def find_tells(connection: duckdb.DuckDBPyConnection, experiment: str) -> tuple[Tell, ...]:
     """Every such pair in the soak of an experiment."""
-    found = query.rows(connection, _TELL, {"experiment": experiment})
+    of = {"experiment": experiment}
+    pairs = query.rows(connection, _PAIRS, of)
+    if not pairs:
+        return ()
+    shared = {
+        (stable, varying): (kind, name)
+        for stable, varying, kind, name in query.rows(connection, _SHARED, of)
+    }
     return tuple(
-        Tell(stable, stable_k, stable_n, varying, k, n, kind, name)
-        for stable, stable_k, stable_n, varying, k, n, _, kind, name in found
+        Tell(
+            stable, stable_k, stable_n, varying, k, n, *shared.get((stable, varying), (None, None))
+        )
+        for stable, stable_k, stable_n, role, varying, k, n in pairs
+        # Red is there to be red: beside it only a shared resource tells something.
+        if role != Role.RED or (stable, varying) in shared
     )

@@ -354,6 +354,12 @@ def stress_incomplete(case: Case) -> Judgement:
     )
     missing = _short_arms(case)
     why = "the stress verdict is incomplete"
+    if _green_unjudged(case):
+        missing = {Phase.SOAK: need(policy.rate_company), **missing}
+        why = "green's pinned test was never executed, so it is no control"
+    if not unit.isolated:
+        missing = {Phase.REPEAT: max(policy.stress_runs, missing.get(Phase.REPEAT, 0))}
+        why = "runs that failed alone had isolation off, so no fresh namespace is proven"
     if not missing:
         missing = _grey_arms(case)
         why = "the stress verdict is not clear"
@@ -368,6 +374,12 @@ def stress_incomplete(case: Case) -> Judgement:
         f"Finish the stress verdict: {runs} runs{where}; do not quarantine.",
         need=missing,
     )
+
+
+def _green_unjudged(case: Case) -> bool:
+    """Green was there, but never executed what it is judged on: nothing may rest on it."""
+    green = case.unit.experiment.green
+    return green.present and not green.failed.n
 
 
 def _short_arms(case: Case) -> dict[Phase, int]:
@@ -394,7 +406,7 @@ def _plain_short(case: Case) -> int:
     comparable = [
         sum(stratum.low.n for stratum in strata if stratum.high.n)
         for arm in (Phase.TIGHTENED, Phase.LOADED)
-        if (strata := case.unit.strata(SUBJECT_AND_GREEN, (arm,), PLAIN))
+        if (strata := case.unit.by_execution.strata(SUBJECT_AND_GREEN, (arm,), PLAIN))
     ]
     return max(0, needed - min(comparable, default=0))
 
@@ -402,7 +414,7 @@ def _plain_short(case: Case) -> int:
 def _green_short(case: Case) -> int:
     """Runs that green lacks before it can be called equal: in the arms, and on the machines, in
     which the subject failed. It is, where it failed there itself."""
-    strata = case.unit.patch_strata(ALONE)
+    strata = case.unit.by_execution.patch_strata(ALONE)
     failing = [stratum for stratum in strata if stratum.high.k]
     if any(stratum.low.k for stratum in strata):
         return 0
@@ -507,7 +519,7 @@ def company_few(case: Case) -> Judgement:
         return no(NO_FAILURE)
     if not unit.company.k:
         why = (
-            f"{unit.elsewhere} failures in gate runs were not reproduced "
+            f"{unit.elsewhere} failures in gate or cut runs were not reproduced "
             f"in {unit.company.n} runs in company and {unit.alone.n} alone: suspect a polluted "
             "environment (stale container, shared database)."
         )
@@ -555,6 +567,8 @@ def stable(case: Case) -> Judgement:
         return no(f"{unit.failures} failures on record")
     if not (serial.n and unit.alone.n >= wanted_alone and unit.company.n >= wanted_company):
         return no(numbers)
+    if _green_unjudged(case):
+        return no(f"{numbers}; green's pinned test was never executed")
     return Judgement(
         True,
         numbers,
@@ -581,7 +595,7 @@ def unseen(case: Case) -> Judgement:
     if unit.failures:
         return no(f"{unit.failures} failures on record")
     short: dict[Phase, int] = {}
-    company = need(policy.rate_company) - unit.company.n
+    company = need(policy.rate_company) - (0 if _green_unjudged(case) else unit.company.n)
     alone = need(policy.rate_alone) - unit.alone.n
     if company > 0:
         short[Phase.SOAK] = company
@@ -590,6 +604,8 @@ def unseen(case: Case) -> Judgement:
         short[Phase.SERIAL] = max(alone, 0 if serial else 1)
     missing = " and ".join(f"{runs} more {phase} runs" for phase, runs in short.items())
     stale = "" if unit.unfresh is None else f"; {unit.unfresh_runs} alone runs were not fresh"
+    if _green_unjudged(case):
+        stale += "; green's pinned test was never executed"
     numbers = f"{unit.company} in company, {unit.alone} alone{stale}"
     return Judgement(
         True,

@@ -85,12 +85,13 @@ RULES = (
         _PASS
         + """r.collected > 0 AND r.passed > 0 AND greatest(
             coalesce(r.passed, 0) + coalesce(r.failed, 0) + coalesce(r.errors, 0)
-            + coalesce(r.skipped, 0) + coalesce(r.uncategorised, 0), r.test_records
+            + coalesce(r.skipped, 0) + coalesce(r.uncategorised, 0),
+            r.test_records - r.test_attempts
         ) < r.collected""",
         """format('says pass, but finished {} of {} collected tests', greatest(
             coalesce(r.passed, 0) + coalesce(r.failed, 0) + coalesce(r.errors, 0)
-            + coalesce(r.skipped, 0) + coalesce(r.uncategorised, 0), r.test_records),
-            r.collected)""",
+            + coalesce(r.skipped, 0) + coalesce(r.uncategorised, 0),
+            r.test_records - r.test_attempts), r.collected)""",
     ),
     _rule(
         "inventory-missing",

@@ -1,11 +1,12 @@
--- Which experiment each run of each source belongs to: what its lines say, else --experiment,
--- else the one experiment that the source names, else the directory the source lies in.
+-- Which experiment each run of each source belongs to: what its lines say, in this source or in
+-- another of the directory, else the one experiment that the source names, else --experiment,
+-- else the directory the source lies in.
 
 DELETE FROM source_runs;
 
 INSERT INTO source_runs
 WITH lines AS (
-    SELECT l.source_id, l.experiment,
+    SELECT l.source_id, s.directory, l.experiment, l.run_id AS logged_run_id,
         coalesce(l.run_id, left(s.identity, 12) || '@' || l.byte_offset) AS run_id
     FROM run_lines l JOIN sources s USING (source_id)
 ), named AS (
@@ -15,6 +16,9 @@ WITH lines AS (
 ), only_one AS (
     SELECT source_id, min(experiment) AS experiment FROM named GROUP BY ALL
     HAVING count(DISTINCT experiment) = 1
+), beside AS (
+    SELECT directory, logged_run_id, min(experiment) AS experiment
+    FROM lines WHERE logged_run_id IS NOT NULL AND experiment IS NOT NULL GROUP BY ALL
 ), directories AS (
     SELECT DISTINCT directory, list_last(string_split(rtrim(directory, '/'), '/')) AS base
     FROM sources
@@ -26,10 +30,11 @@ WITH lines AS (
     FROM directories
 )
 SELECT l.source_id, l.run_id,
-    coalesce(min(l.experiment), any_value(s.given_experiment), any_value(o.experiment),
-        any_value(d.experiment)) AS experiment
+    coalesce(min(l.experiment), min(b.experiment), any_value(o.experiment),
+        any_value(s.given_experiment), any_value(d.experiment)) AS experiment
 FROM lines l
 JOIN sources s USING (source_id)
 LEFT JOIN only_one o USING (source_id)
-LEFT JOIN named_directories d USING (directory)
+LEFT JOIN beside b ON b.directory = l.directory AND b.logged_run_id = l.logged_run_id
+LEFT JOIN named_directories d ON d.directory = s.directory
 GROUP BY l.source_id, l.run_id;

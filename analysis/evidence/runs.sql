@@ -89,6 +89,7 @@ WITH keyed AS (
         bool_or(kind = 'verdict') AS has_verdict, bool_or(complete = false) AS cut,
         -- The end marker speaks for the run; a verdict line only where there is none.
         list(DISTINCT verdict) FILTER (kind IN ('run_end', 'verdict') AND verdict <> 'none') AS verdicts,
+        bool_or(kind <> 'test' AND json_exists(extra, '$.verdict')) AS unreadable,
         max(exit_code) AS exit_code, min(collected) AS collected, min(passed) AS passed,
         max(failed) AS failed, max(errors) AS errors, max(skipped) AS skipped,
         max(inventory_missing) AS inventory_missing, max(steps) AS steps,
@@ -102,7 +103,8 @@ WITH keyed AS (
             count(DISTINCT line_hash) FILTER (kind = 'run_start'),
             count(DISTINCT line_hash) FILTER (kind = 'run_end'),
             count(DISTINCT line_hash) FILTER (kind = 'verdict')
-                - count(DISTINCT coalesce(about, '')) FILTER (kind = 'verdict') + 1
+                - count(DISTINCT coalesce(about, '')) FILTER (kind = 'verdict') + 1,
+            count(DISTINCT patch_id) FILTER (kind = 'verdict')
         ) AS copies,
         list_filter([
             CASE WHEN count(DISTINCT logged_experiment) > 1 THEN 'experiment' END,
@@ -132,18 +134,23 @@ WITH keyed AS (
 ), tests_of AS (
     SELECT
         experiment, run_id, sum(records)::BIGINT AS test_records,
+        sum(attempts)::BIGINT AS test_attempts,
         count(*) FILTER (n > 0) AS tests_executed,
         count(*) FILTER (k > 0) AS tests_failed, count(*) FILTER (k > 0 AND k = n) AS tests_never_passed,
         count(*) FILTER (pinned) AS pinned_recorded
     FROM (
         SELECT
             m.experiment, m.run_id, t.test_norm, p.test_norm IS NOT NULL AS pinned,
-            count(*) AS records, count(t.failed) AS n, count(*) FILTER (t.failed) AS k
+            count(*) AS records, count(*) FILTER (u.rule = 'attempt') AS attempts,
+            count(t.failed) AS n, count(*) FILTER (t.failed) AS k
         FROM test_lines t
         JOIN sources s USING (source_id)
         JOIN source_runs m ON m.source_id = t.source_id
             AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
         LEFT JOIN pinned p ON p.experiment = m.experiment AND p.test_norm = t.test_norm
+        LEFT JOIN uncounted_lines u
+            ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
+        WHERE u.rule IS DISTINCT FROM 'repeated-line'
         GROUP BY ALL
     )
     GROUP BY ALL
@@ -162,7 +169,7 @@ SELECT
     NOT coalesce(r.cut, false) AND (r.has_end OR NOT r.has_start) AS complete,
     CASE
         WHEN list_contains(r.verdicts, 'fail') THEN 'fail'
-        WHEN list_contains(r.verdicts, 'pass') THEN 'pass'
+        WHEN list_contains(r.verdicts, 'pass') AND NOT coalesce(r.unreadable, false) THEN 'pass'
         ELSE 'none'
     END AS logged_verdict,
     r.exit_code, r.collected, r.passed, r.failed, r.errors, r.skipped, r.inventory_missing,
@@ -172,7 +179,8 @@ SELECT
         || CASE WHEN len(r.verdicts) > 1 THEN ['verdict'] ELSE [] END
         || CASE WHEN len(list_filter(r.digests, lambda d: NOT starts_with(r.patch_digest, d))) > 0
             THEN ['patch_digest'] ELSE [] END,
-    r.copies, coalesce(t.test_records, 0), coalesce(t.tests_executed, 0),
+    r.copies, coalesce(t.test_records, 0), coalesce(t.test_attempts, 0),
+    coalesce(t.tests_executed, 0),
     coalesce(t.tests_failed, 0), coalesce(t.tests_never_passed, 0),
     -- Only a whole suite can miss a pinned test: other arms repeat a single one by design.
     CASE

@@ -37,7 +37,8 @@ class UnitRow:
     """One (patch, test, variant) of an experiment with its class.
 
     counts: {phase: {role: (failures, executed)}}, in executions or runs (`counted`). bounds:
-    {company, alone: {k, n, lower, upper}}, one-sided 95 %. elsewhere: failures in gate runs.
+    {company, alone: {k, n, lower, upper}}, one-sided 95 %. elsewhere: failures in gate or
+    cut runs.
     address: {kind, id, peer_patch, peer_test} or None. need: {phase: runs that would decide} or
     None. form: normal form of most failures.
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,90 +11,64 @@ from pathlib import Path
 import duckdb
 
 from analysis.errors import BadInput, EnvironmentFault
-from analysis.store import query
+from analysis.store import ledger, query
+from analysis.store.connect import LOCK_WAIT_S, SETTINGS, connect
+from analysis.store.transaction import transaction
+
+__all__ = ["SCHEMA_VERSION", "Index", "open_index", "open_memory", "transaction"]
 
 SCHEMA_VERSION = 1
-LOCK_WAIT_S = 10.0
-
-# Opening a foreign file must never download anything.
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-}
 
 
 @dataclass(frozen=True)
 class Index:
-    """An open index.
-
-    notices: sentences that the person should see.
-    to_rebuild: the sources of an index of another schema version, which was set aside.
-    """
+    """An open index. notices: sentences that the person should see."""
 
     connection: duckdb.DuckDBPyConnection
     path: Path | None
     notices: tuple[str, ...] = ()
-    to_rebuild: tuple[Path, ...] = ()
 
 
 @contextmanager
 def open_memory() -> Iterator[Index]:
     """An index that lives as long as the command."""
-    with duckdb.connect(config=_SETTINGS) as connection:
-        _create(connection)
+    with duckdb.connect(config=SETTINGS) as connection:
+        with transaction(connection):
+            _create(connection)
         yield Index(connection, None)
 
 
 @contextmanager
-def open_index(path: Path) -> Iterator[Index]:
+def open_index(path: Path, wait_s: float = LOCK_WAIT_S) -> Iterator[Index]:
     """Open the index at `path` for writing, creating it where there is none.
 
-    An index of another schema version is set aside and an empty one takes its place; its
-    sources are in `to_rebuild`. Raises EnvironmentFault when another process holds it for
-    longer than LOCK_WAIT_S or the file cannot be written, BadInput when the file is no index.
+    An index of another schema version is set aside and an empty one takes its place, which
+    knows the same sources; an ingest of them reads them again. Raises EnvironmentFault when
+    another process holds it for longer than `wait_s` seconds or the file cannot be written,
+    BadInput when the file is no index.
     """
     _make_home(path)
-    connection = _connect(path)
+    connection = connect(path, wait_s)
     notices: tuple[str, ...] = ()
-    sources: tuple[Path, ...] = ()
+    sources: tuple[_Known, ...] = ()
     try:
         found = _version(connection, path)
         if found is not None and found != SCHEMA_VERSION:
-            sources = _source_paths(connection)
+            sources = _known_sources(connection)
+            aside = _set_aside(connection, path, found)
+            notices = (_rebuilding(path, aside, sources),)
             connection.close()
-            aside = path.with_name(f"{path.name}.schema{found}")
-            path.replace(aside)
-            notices = (
-                f"{path}: schema version {found} is not {SCHEMA_VERSION}; rebuilding it from "
-                f"{len(sources)} logs (the old file is now {aside.name}).",
-            )
-            connection, found = _connect(path), None
-        if found is None:
-            _create(connection)
-        yield Index(connection, path, notices, sources)
+            connection = connect(path, wait_s)
+            found = _version(connection, path)
+        with transaction(connection):
+            if found is None:
+                _create(connection)
+            for source in sources:
+                if source.readable:
+                    ledger.seed(connection, source.path, source.given_experiment)
+        yield Index(connection, path, notices)
     finally:
         connection.close()
-
-
-def _source_paths(connection: duckdb.DuckDBPyConnection) -> tuple[Path, ...]:
-    try:
-        rows = query.rows(connection, "SELECT path FROM sources ORDER BY path")
-    except duckdb.Error:
-        # A schema so different that it has no such table: there is nothing to read again.
-        return ()
-    return tuple(Path(path) for (path,) in rows if path != "-")
-
-
-@contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """All or nothing: commit at the end, roll back on any error."""
-    connection.begin()
-    try:
-        yield
-    except BaseException:
-        connection.rollback()
-        raise
-    connection.commit()
 
 
 def _make_home(path: Path) -> None:
@@ -111,62 +83,79 @@ def _make_home(path: Path) -> None:
         ) from error
 
 
-def _connect(path: Path) -> duckdb.DuckDBPyConnection:
-    deadline = time.monotonic() + LOCK_WAIT_S
-    pause = 0.02
-    while True:
-        try:
-            return duckdb.connect(str(path), config=_SETTINGS)
-        except duckdb.IOException as error:
-            text = str(error)
-            if "lock" not in text.lower():
-                raise EnvironmentFault(
-                    f"{path}: the index cannot be opened ({_first_line(text)}).",
-                    "If it is damaged, delete it and run `tui ingest` on the logs.",
-                ) from error
-            if time.monotonic() > deadline:
-                raise EnvironmentFault(
-                    f"{path}: the index is in use by process {_holder(text)}; waited "
-                    f"{LOCK_WAIT_S:.0f} s.",
-                    "Nothing is lost: run the command again when that process is done.",
-                ) from error
-        except duckdb.Error as error:
-            raise BadInput(
-                f"{path}: this is no soakboard index ({_first_line(str(error))}).",
-                "If it was one, delete it and run `tui ingest` on the logs.",
-            ) from error
-        time.sleep(pause)
-        pause = min(pause * 2, 0.5)
-
-
-def _holder(message: str) -> str:
-    found = re.search(r"PID (\d+)", message)
-    return found.group(1) if found else "(unknown)"
-
-
-def _first_line(message: str) -> str:
-    return message.strip().splitlines()[0] if message.strip() else "no reason given"
-
-
 def _version(connection: duckdb.DuckDBPyConnection, path: Path) -> int | None:
-    tables = {
-        name
-        for (name,) in query.rows(connection, "SELECT table_name FROM information_schema.tables")
-    }
+    """The schema version of an index, None for an empty file. BadInput for another database."""
+    tables = query.rows(connection, "SELECT table_name FROM information_schema.tables")
     if not tables:
         return None
-    if "index_version" not in tables:
+    try:
+        row = query.first(connection, "SELECT version::INTEGER FROM index_version")
+    except duckdb.Error:
+        row = None
+    if row is None or row[0] is None:
         raise BadInput(
             f"{path}: this is a DuckDB file, but no soakboard index.", "Choose another --db."
         )
-    row = query.first(connection, "SELECT version FROM index_version")
-    return None if row is None else int(row[0])
+    return int(row[0])
 
 
 def _create(connection: duckdb.DuckDBPyConnection) -> None:
     script = resources.files("analysis.store").joinpath("schema.sql").read_text("utf-8")
-    with transaction(connection):
-        query.script(connection, script)
-        query.write(
-            connection, "INSERT INTO index_version VALUES ($version)", {"version": SCHEMA_VERSION}
-        )
+    query.script(connection, script)
+    query.write(
+        connection, "INSERT INTO index_version VALUES ($version)", {"version": SCHEMA_VERSION}
+    )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A source of an index of another schema version."""
+
+    path: str
+    given_experiment: str | None
+
+    @property
+    def readable(self) -> bool:
+        """Whether there was a file; standard input cannot be read again."""
+        return Path(self.path).is_absolute()
+
+
+def _known_sources(connection: duckdb.DuckDBPyConnection) -> tuple[_Known, ...]:
+    try:
+        found = connection.execute("SELECT * FROM sources ORDER BY path")
+        columns = [name for name, *_ in found.description or ()]
+        sources = [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
+    except duckdb.Error:
+        # A schema so different that it has no such table: there is nothing to read again.
+        return ()
+    return tuple(
+        _Known(source["path"], source.get("given_experiment"))
+        for source in sources
+        if isinstance(source.get("path"), str)
+    )
+
+
+def _set_aside(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> Path:
+    """Rename the file while it is held: no other process can take it for the index then."""
+    aside = path.with_name(f"{path.name}.schema{version}")
+    query.write(connection, "CHECKPOINT")
+    try:
+        path.replace(aside)
+    except OSError as error:
+        raise EnvironmentFault(
+            f"{path}: this index has schema version {version}, not {SCHEMA_VERSION}, and cannot "
+            f"be set aside ({error.strerror}).",
+            "Choose another place with --db or SOAKBOARD_DB.",
+        ) from error
+    return aside
+
+
+def _rebuilding(path: Path, aside: Path, sources: tuple[_Known, ...]) -> str:
+    readable = sum(source.readable for source in sources)
+    lost = len(sources) - readable
+    words = f"; {lost} from standard input cannot be read again" if lost else ""
+    logs = "1 log" if readable == 1 else f"{readable} logs"
+    return (
+        f"{path}: this index has another schema version and is rebuilt from {logs}{words} "
+        f"(the old file is now {aside.name})."
+    )

@@ -8,14 +8,16 @@ CREATE SEQUENCE source_ids;
 
 CREATE TABLE sources (
     source_id INTEGER NOT NULL,
-    path VARCHAR NOT NULL,
-    directory VARCHAR NOT NULL,      -- the experiment's name where no line gives one
+    path VARCHAR NOT NULL,           -- absolute; '-' and a digest for standard input
+    directory VARCHAR NOT NULL,      -- the experiment's name where no line gives one; 'stdin'
+                                     -- for what can be read once only
     given_experiment VARCHAR,        -- --experiment at ingest
     identity VARCHAR NOT NULL,       -- SHA-256 of the first 64 KiB: names runs without run_id
-    content_sha256 VARCHAR NOT NULL, -- of all bytes read, decompressed
+    content_sha256 VARCHAR NOT NULL, -- of all bytes read, decompressed; empty: holds no log now
     content_size BIGINT NOT NULL,    -- in bytes, decompressed
     disk_size BIGINT NOT NULL,       -- in bytes, as stored
-    mtime_ns BIGINT NOT NULL,
+    mtime_ns BIGINT NOT NULL,        -- this, ctime_ns and disk_size are -1 where a file changed
+    ctime_ns BIGINT NOT NULL,        -- so shortly before that it may change again unseen
     done BIGINT NOT NULL,            -- offset after the last newline; later rows are provisional
     lines BIGINT NOT NULL,
     accepted BIGINT NOT NULL,
@@ -97,7 +99,9 @@ CREATE TABLE run_facts ( -- one row a run, put together from its lines
     skipped BIGINT, inventory_missing BIGINT, steps BIGINT, uncategorised BIGINT,
     timed_out BOOLEAN, crashed BOOLEAN, started TIMESTAMP, finished TIMESTAMP,
     disagreeing VARCHAR[] NOT NULL, copies BIGINT NOT NULL,
-    test_records BIGINT NOT NULL, tests_executed BIGINT NOT NULL, tests_failed BIGINT NOT NULL,
+    test_records BIGINT NOT NULL,
+    test_attempts BIGINT NOT NULL, -- records that are further attempts at an execution
+    tests_executed BIGINT NOT NULL, tests_failed BIGINT NOT NULL,
     tests_never_passed BIGINT NOT NULL, -- failed, and no iteration or attempt of them passed
     pinned_missing BIGINT NOT NULL, pinned_example VARCHAR
 );

@@ -1,0 +1,139 @@
+"""Reading a source into the index, and saying of a file that it is no log."""
+
+from __future__ import annotations
+
+import io
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import duckdb
+
+from analysis.records import SourceStream, open_source, read
+from analysis.store import ledger, rows
+from analysis.store.ledger import Content, Counts
+
+
+@contextmanager
+def standard_input(stream: BinaryIO) -> Iterator[Path]:
+    """Standard input as a file, so that it is read like every other source."""
+    with tempfile.NamedTemporaryFile(prefix="soakboard-", suffix=".jsonl") as copy:
+        while chunk := stream.read(ledger.CHUNK_BYTES):
+            copy.write(chunk)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a path can be read once only: a pipe or a device, such as `<(zcat log)` gives."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def is_gone(path: Path) -> bool:
+    """Whether no file is there any more. One that may not be looked at is not gone."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return stat.S_ISDIR(mode)
+
+
+def read_from(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    content: Content,
+    source_id: int,
+    before: Counts,
+    *,
+    final: bool,
+    now: datetime,
+) -> Counts:
+    """Store what follows the whole lines counted in `before`; returns the counts of it all.
+
+    content: what the file held when it was fingerprinted. Nothing beyond it is read, because
+    a writer may be appending right now.
+    """
+    counts = before
+    with open_source(path) as stream:
+        stream.skip(before.done)
+        batches = read(
+            _Limited(stream, content.size - before.done, content.damage),
+            final=final,
+            now=now,
+            start=before.done,
+            first_line=before.lines + 1,
+        )
+        for batch in batches:
+            rows.insert(connection, source_id, batch)
+            counts = Counts(
+                lines=counts.lines + batch.lines,
+                accepted=counts.accepted + batch.rows,
+                rejected=counts.rejected + batch.reject_count,
+                blank=counts.blank + batch.blank,
+                pending=counts.pending + batch.pending,
+                done=batch.end_offset,
+                tail=batch.tail,
+            )
+    found = counts.accepted + counts.rejected + counts.blank + counts.pending
+    if counts.lines != found:
+        raise RuntimeError(f"{path}: {counts.lines} lines, but {found} accounted for")
+    return counts
+
+
+def why_no_log(path: Path, shown: str, content: Content, counts: Counts) -> str:
+    """The sentence that refuses a file of which no line is a record; empty for a log."""
+    if content.size == 0:
+        if content.damage:
+            return f"{shown}: the compressed stream is damaged ({content.damage})."
+        return f"{shown}: the file is empty. A log has one JSON object a line."
+    if counts.lines == counts.blank:
+        return f"{shown}: the file holds blank lines only."
+    if counts.accepted or counts.pending:
+        return ""
+    with open_source(path) as stream:
+        beginning = stream.read(400)
+    return (
+        f"{shown}: {_looks_like(beginning)}; no line of it is a record. "
+        "A log has one JSON object a line, see the README."
+    )
+
+
+def _looks_like(beginning: bytes) -> str:
+    text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if text.startswith((b"<!doctype html", b"<html")):
+        return "this is an HTML page"
+    if text.startswith(b"<"):
+        return "this looks like XML"
+    if b"\0" in beginning:
+        return "this is a binary file"
+    return "this is no soakboard log"
+
+
+class _Limited(io.RawIOBase, BinaryIO):
+    """At most `size` bytes of a stream that is known to end in `damage`."""
+
+    def __init__(self, stream: SourceStream, size: int, damage: str) -> None:
+        super().__init__()
+        self._stream, self._left = stream, size
+        self.damage = damage
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Up to `size` bytes, fewer at the limit or the end."""
+        wanted = self._left if size is None or size < 0 else min(size, self._left)
+        chunk = self._stream.read(wanted) if wanted else b""
+        self._left -= len(chunk)
+        return chunk
