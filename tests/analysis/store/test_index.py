@@ -18,7 +18,7 @@ from shelf import NOW, Shelf, fresh, run_line, snapshot, test_line, text
 
 import analysis
 from analysis.errors import BadInput, EnvironmentFault
-from analysis.store import query
+from analysis.store import ledger, query
 from analysis.store.index import SCHEMA_VERSION, open_index
 from analysis.store.loader import Ingest, Status, ingest
 from analysis.store.transaction import IndexFault, transaction
@@ -276,7 +276,7 @@ def test_an_index_of_another_schema_is_set_aside_and_knows_its_sources(tmp_path:
             f"standard input cannot be read again (the old file is now "
             f"x.duckdb.schema{SCHEMA_VERSION + 6}).",
         )
-        assert set(index.to_rebuild) == {named, plain, gone}
+        assert set(ledger.known_paths(index.connection)) == {named, plain, gone}
     # A crash between the two would lose nothing: the sources stay known.
     with open_index(db) as index:
         assert index.notices == ()
