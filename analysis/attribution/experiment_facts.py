@@ -99,13 +99,10 @@ WITH executions AS (
     SELECT run_id, failed, message, exc, started FROM results_now
     WHERE experiment = $experiment AND role = 'red' AND test_norm = $pin AND failed IS NOT NULL
     UNION ALL
-    SELECT m.run_id, t.failed, t.message, t.exc, t.started
+    SELECT t.run_id, t.failed, t.message, t.exc, t.started
     FROM uncounted_lines u
-    JOIN test_lines t USING (source_id, byte_offset, item)
-    JOIN sources s USING (source_id)
-    JOIN source_runs m ON m.source_id = t.source_id
-        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
-    WHERE m.experiment = $experiment AND u.rule = 'attempt' AND t.test_norm = $pin
+    JOIN recorded_tests t USING (source_id, byte_offset, item)
+    WHERE t.experiment = $experiment AND u.rule = 'attempt' AND t.test_norm = $pin
         AND t.failed IS NOT NULL
 ), judged AS (
     SELECT r.run_id, r.round, r.phase, r.in_outage, min(e.started) AS started,
@@ -159,17 +156,10 @@ LIMIT 1
 """
 
 _PINNED_RECORDS = """
-SELECT patch_id, list(DISTINCT test_norm)
-FROM (
-    SELECT r.patch_id, t.test_norm
-    FROM run_facts r
-    JOIN source_runs m USING (experiment, run_id)
-    JOIN sources s ON s.source_id = m.source_id
-    JOIN test_lines t ON t.source_id = m.source_id
-        AND coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset) = m.run_id
-    WHERE r.experiment = $experiment AND r.phase = 'soak' AND r.role = 'subject'
-)
-GROUP BY patch_id
+SELECT r.patch_id, list(DISTINCT t.test_norm)
+FROM run_facts r JOIN recorded_tests t USING (experiment, run_id)
+WHERE r.experiment = $experiment AND r.phase = 'soak' AND r.role = 'subject'
+GROUP BY r.patch_id
 """
 
 

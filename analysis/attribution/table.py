@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from analysis.attribution import experiment_rows, unit_rows
+from analysis.attribution import (
+    alone_rows,
+    experiment_rows,
+    harness_rows,
+    quiet_rows,
+    race_rows,
+)
 from analysis.attribution.judgement import Case, Judgement
 from analysis.model import UnitClass
 
@@ -27,7 +33,8 @@ class Row:
     judge: Judge
 
 
-_E, _U = experiment_rows, unit_rows
+_E, _H, _P = experiment_rows, harness_rows, race_rows
+_A, _Q = alone_rows, quiet_rows
 _INVALID, _BROKEN, _HARNESS = UnitClass.INVALID, UnitClass.BROKEN, UnitClass.HARNESS
 _RACE, _UNSURE, _FLAKE = UnitClass.RACE, UnitClass.INSUFFICIENT, UnitClass.FLAKE
 
@@ -40,25 +47,25 @@ TABLE: tuple[Row, ...] = (
     Row("V6", "green's pinned test failed in every run", _INVALID, _E.green_broken),
     Row("2a", "red's pinned test passed at least once", _BROKEN, _E.red_passed),
     Row("2b", "green's pinned test failed at least once, not always", _BROKEN, _E.green_failed),
-    Row("1a", "fails more while a peer holds the same resource", _HARNESS, _U.exposed),
-    Row("1b", "failures tied to one inherited value", _HARNESS, _U.inherited),
-    Row("1d", "a shared-resource signature in half of the failures", _HARNESS, _U.signed),
-    Row("1e", "fails in company, never alone", _HARNESS, _U.company_only),
-    Row("1g", "fails in serial more than in company", _HARNESS, _U.serial_more),
-    Row("1c", "the alone phases were not fresh", _HARNESS, _U.unfresh),
-    Row("1f", "soak mixed and no alone run", _HARNESS, _U.soak_mixed),
-    Row("C", "failed in every executed run, serial included", UnitClass.CONSISTENT, _U.always),
-    Row("3a", "fails on the patch more than on green, over the same arms", _RACE, _U.on_patch),
-    Row("3b", "climbs when timing is tightened", _RACE, _U.tightened),
-    Row("3c", "unstable only at high concurrency, no stress arm", _RACE, _U.concurrency_only),
-    Row("I1", "fails alone, too few failures", _UNSURE, _U.too_few),
-    Row("I2", "fails alone, the stress verdict is incomplete", _UNSURE, _U.stress_incomplete),
-    Row("I3", "climbs under load or on a smaller machine", _UNSURE, _U.load_sensitive),
-    Row("4a", "fails only after one other test", _FLAKE, _U.after_another),
-    Row("4b", "fails alone, flat under stress, equal on green", _FLAKE, _U.flake),
-    Row("I4", "failures in company or gate runs only, too few", _UNSURE, _U.company_few),
-    Row("S", "no failure, enough runs", UnitClass.STABLE, _U.stable),
-    Row("I5", "no failure, too few runs", _UNSURE, _U.unseen),
+    Row("1a", "fails more while a peer holds the same resource", _HARNESS, _H.exposed),
+    Row("1b", "failures tied to one inherited value", _HARNESS, _H.inherited),
+    Row("1d", "a shared-resource signature in half of the failures", _HARNESS, _H.signed),
+    Row("1e", "fails in company, never alone", _HARNESS, _H.company_only),
+    Row("1g", "fails in serial more than in company", _HARNESS, _H.serial_more),
+    Row("1c", "the alone phases were not fresh", _HARNESS, _H.unfresh),
+    Row("1f", "soak mixed and no alone run", _HARNESS, _H.soak_mixed),
+    Row("C", "failed in every executed run, serial included", UnitClass.CONSISTENT, _P.always),
+    Row("3a", "fails on the patch more than on green, over the same arms", _RACE, _P.on_patch),
+    Row("3b", "climbs when timing is tightened", _RACE, _P.tightened),
+    Row("3c", "unstable only at high concurrency, no stress arm", _RACE, _P.concurrency_only),
+    Row("I1", "fails alone, too few failures", _UNSURE, _A.too_few),
+    Row("I2", "fails alone, the stress verdict is incomplete", _UNSURE, _A.stress_incomplete),
+    Row("I3", "climbs under load or on a smaller machine", _UNSURE, _A.load_sensitive),
+    Row("4a", "fails only after one other test", _FLAKE, _A.after_another),
+    Row("4b", "fails alone, flat under stress, equal on green", _FLAKE, _A.flake),
+    Row("I4", "failures in company or gate runs only, too few", _UNSURE, _Q.company_few),
+    Row("S", "no failure, enough runs", UnitClass.STABLE, _Q.stable),
+    Row("I5", "no failure, too few runs", _UNSURE, _Q.unseen),
 )
 
 

@@ -122,13 +122,10 @@ RECORD_RULES = (
         Standing.NOTE,
         """
         WITH seen AS (
-            SELECT m.experiment, t.test_norm, min(t.source_id) AS source_id, min(t.line) AS line
-            FROM test_lines t
-            JOIN sources s USING (source_id)
-            JOIN source_runs m ON m.source_id = t.source_id
-                AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+            SELECT t.experiment, t.test_norm, min(t.source_id) AS source_id, min(t.line) AS line
+            FROM recorded_tests t
             SEMI JOIN pinned p USING (experiment)
-            ANTI JOIN pinned q ON q.experiment = m.experiment AND q.test_norm = t.test_norm
+            ANTI JOIN pinned q ON q.experiment = t.experiment AND q.test_norm = t.test_norm
             GROUP BY ALL
         )
         SELECT experiment, NULL AS run_id,

@@ -7,11 +7,8 @@ DELETE FROM uncounted_lines;
 -- A byte-identical line with the same run id is counted once.
 INSERT INTO uncounted_lines
 WITH keyed AS (
-    SELECT t.source_id, t.byte_offset, t.item, t.line_hash, m.experiment, m.run_id
-    FROM test_lines t
-    JOIN sources s USING (source_id)
-    JOIN source_runs m ON m.source_id = t.source_id
-        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    SELECT t.source_id, t.byte_offset, t.item, t.line_hash, t.experiment, t.run_id
+    FROM recorded_tests t
 )
 SELECT source_id, byte_offset, item, 'repeated-line'
 FROM keyed
@@ -24,12 +21,9 @@ QUALIFY row_number() OVER (
 INSERT INTO uncounted_lines
 WITH keyed AS (
     SELECT
-        t.source_id, t.byte_offset, t.item, t.line_hash, m.experiment, m.run_id, t.test_norm,
+        t.source_id, t.byte_offset, t.item, t.line_hash, t.experiment, t.run_id, t.test_norm,
         t.variant, t.iteration, t.attempt, t.failed, t.started
-    FROM test_lines t
-    JOIN sources s USING (source_id)
-    JOIN source_runs m ON m.source_id = t.source_id
-        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    FROM recorded_tests t
     ANTI JOIN uncounted_lines u
         ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
     WHERE t.iteration IS NOT NULL OR t.attempt IS NOT NULL
@@ -140,14 +134,11 @@ WITH keyed AS (
         count(*) FILTER (pinned) AS pinned_recorded
     FROM (
         SELECT
-            m.experiment, m.run_id, t.test_norm, p.test_norm IS NOT NULL AS pinned,
+            t.experiment, t.run_id, t.test_norm, p.test_norm IS NOT NULL AS pinned,
             count(*) AS records, count(*) FILTER (u.rule = 'attempt') AS attempts,
             count(t.failed) AS n, count(*) FILTER (t.failed) AS k
-        FROM test_lines t
-        JOIN sources s USING (source_id)
-        JOIN source_runs m ON m.source_id = t.source_id
-            AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
-        LEFT JOIN pinned p ON p.experiment = m.experiment AND p.test_norm = t.test_norm
+        FROM recorded_tests t
+        LEFT JOIN pinned p ON p.experiment = t.experiment AND p.test_norm = t.test_norm
         LEFT JOIN uncounted_lines u
             ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
         WHERE u.rule IS DISTINCT FROM 'repeated-line'
@@ -200,13 +191,8 @@ FROM (
     SELECT r.experiment, r.run_id, min(p.test_norm) AS example
     FROM run_facts r
     JOIN pinned p USING (experiment)
-    ANTI JOIN (
-        SELECT m.experiment, m.run_id, t.test_norm
-        FROM test_lines t
-        JOIN sources s USING (source_id)
-        JOIN source_runs m ON m.source_id = t.source_id
-            AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
-    ) x ON x.experiment = r.experiment AND x.run_id = r.run_id AND x.test_norm = p.test_norm
+    ANTI JOIN recorded_tests t
+        ON t.experiment = r.experiment AND t.run_id = r.run_id AND t.test_norm = p.test_norm
     WHERE r.pinned_missing > 0
     GROUP BY ALL
 ) e

@@ -30,25 +30,22 @@ RULES = (
 )
 
 _FROM_READER = """
-    SELECT m.experiment, m.run_id, min(n.detail), n.source_id, min(n.line)
+    SELECT m.experiment, m.run_id, min(n.detail), min(n.source_id), min(n.line)
     FROM note_lines n
     JOIN sources s USING (source_id)
     JOIN source_runs m ON m.source_id = n.source_id
         AND m.run_id = coalesce(n.run_id, left(s.identity, 12) || '@' || n.byte_offset)
     WHERE n.rule = '{rule}'
-    GROUP BY m.experiment, m.run_id, n.source_id
+    GROUP BY m.experiment, m.run_id
 """
 
 _UNCOUNTED = """
-    SELECT m.experiment, m.run_id,
+    SELECT t.experiment, t.run_id,
         format('{sentence}', count(*), min(t.test_id)), t.source_id, min(t.line)
     FROM uncounted_lines u
-    JOIN test_lines t USING (source_id, byte_offset, item)
-    JOIN sources s USING (source_id)
-    JOIN source_runs m ON m.source_id = t.source_id
-        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    JOIN recorded_tests t USING (source_id, byte_offset, item)
     WHERE u.rule = '{rule}'
-    GROUP BY m.experiment, m.run_id, t.source_id
+    GROUP BY t.experiment, t.run_id, t.source_id
 """
 
 
@@ -82,16 +79,13 @@ RECORD_RULES = (
         Family.STREAM,
         Standing.NOTE,
         """
-        SELECT m.experiment, NULL AS run_id,
+        SELECT t.experiment, NULL AS run_id,
             format('{} test ids hold an address, a UUID or a cut repr, e.g. {}',
                 count(DISTINCT t.test_id), min(t.test_id)),
             min(t.source_id), min(t.line)
-        FROM test_lines t
-        JOIN sources s USING (source_id)
-        JOIN source_runs m ON m.source_id = t.source_id
-            AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+        FROM recorded_tests t
         WHERE t.unstable_id
-        GROUP BY m.experiment
+        GROUP BY t.experiment
         """,
     ),
 )

@@ -124,6 +124,15 @@ CREATE TABLE experiment_facts (
     experiment VARCHAR NOT NULL, class VARCHAR NOT NULL, newest TIMESTAMP, detail VARCHAR NOT NULL
 );
 
+-- Test lines with the experiment and the run they belong to. A run without run_id is named
+-- after its source's content and the position of its line.
+CREATE VIEW recorded_tests AS
+SELECT t.* EXCLUDE (run_id), m.experiment, m.run_id
+FROM test_lines t
+JOIN sources s USING (source_id)
+JOIN source_runs m ON m.source_id = t.source_id
+    AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset);
+
 -- A run's standing: void before unproven before proven.
 CREATE VIEW runs AS
 SELECT
@@ -148,11 +157,8 @@ LEFT JOIN outage_runs o USING (experiment, run_id);
 -- has such a run.
 CREATE VIEW results AS
 WITH tested AS (
-    SELECT t.*, m.experiment, m.run_id AS run_key
-    FROM test_lines t
-    JOIN sources s USING (source_id)
-    JOIN source_runs m ON m.source_id = t.source_id
-        AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset)
+    SELECT t.*
+    FROM recorded_tests t
     ANTI JOIN uncounted_lines u
         ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
 ), bare AS (
@@ -160,7 +166,7 @@ WITH tested AS (
     WHERE usable AND verdict <> 'none' AND (test_records = 0 OR (verdict = 'fail' AND tests_failed = 0))
 )
 SELECT
-    t.experiment, t.run_key AS run_id, r.patch_id, r.role, r.phase, r.round, r.cpus,
+    t.experiment, t.run_id, r.patch_id, r.role, r.phase, r.round, r.cpus,
     t.test_id, t.test_norm, t.unstable_id, coalesce(t.variant, r.variant) AS variant, t.iteration,
     t.outcome, t.failed, coalesce(t.started, r.started) AS started,
     coalesce(t.finished, r.finished) AS finished, t.duration_s,
@@ -168,7 +174,7 @@ SELECT
     r.env, r.image_digest, r.usable, r.in_outage,
     t.source_id, t.line, t.byte_offset, t.item, t.extra
 FROM tested t
-JOIN runs r ON r.experiment = t.experiment AND r.run_id = t.run_key
+JOIN runs r ON r.experiment = t.experiment AND r.run_id = t.run_id
 UNION ALL BY NAME
 SELECT
     r.experiment, r.run_id, r.patch_id, r.role, r.phase, r.round, r.cpus,
