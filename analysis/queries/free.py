@@ -44,9 +44,10 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str) -> Answer:
         query.write(connection, "SET lock_configuration = true")
     query.write(connection, "BEGIN TRANSACTION READ ONLY")
     try:
-        cursor = connection.execute(statements[0])
-        columns = tuple(str(column[0]) for column in cursor.description or ())
-        rows = tuple(tuple(row) for row in cursor.fetchall())
+        with query.running():
+            cursor = connection.execute(statements[0])
+            columns = tuple(str(column[0]) for column in cursor.description or ())
+            rows = tuple(tuple(row) for row in cursor.fetchall())
     except duckdb.Error as error:
         raise BadInput(
             f"The query failed: {_line(error)}", f"Tables: {', '.join(VIEWS)}."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -13,18 +14,35 @@ if TYPE_CHECKING:
 Parameters = Mapping[str, object]
 
 
+@contextmanager
+def running() -> Iterator[None]:
+    """Around a statement: what DuckDB says of Ctrl-C and of memory, in Python's own words."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
+    except duckdb.InterruptException as error:
+        raise KeyboardInterrupt from error
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError(str(error)) from error
+
+
 def write(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
 ) -> None:
     """Run a statement for its effect."""
-    connection.execute(sql, parameters).fetchall()
+    with running():
+        connection.execute(sql, parameters).fetchall()
 
 
 def rows(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
 ) -> list[tuple[Any, ...]]:
     """All rows of a query."""
-    return connection.execute(sql, parameters).fetchall()
+    with running():
+        return connection.execute(sql, parameters).fetchall()
 
 
 def first(
@@ -39,10 +57,12 @@ def frame(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
 ) -> pd.DataFrame:
     """All rows of a query as a DataFrame."""
-    return connection.execute(sql, parameters).df()
+    with running():
+        return connection.execute(sql, parameters).df()
 
 
 def script(connection: duckdb.DuckDBPyConnection, text: str) -> None:
     """Run the statements of a `.sql` file in order."""
     for statement in duckdb.extract_statements(text):
-        connection.execute(statement).fetchall()
+        with running():
+            connection.execute(statement).fetchall()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import tui
 
 Tui = Callable[..., "subprocess.CompletedProcess[str]"]
 Line = dict[str, Any]
@@ -435,6 +439,28 @@ def test_sql_times_are_utc_whatever_the_zone_of_the_machine(run_tui: Tui, tmp_pa
     [answer] = answers
     days = [line.split(",")[:2] for line in answer.splitlines()[1:]]
     assert days == [["2026-03-28", "fail"], ["2026-03-29", "pass"]]
+
+
+def test_a_query_that_is_interrupted_ends_with_130(soak: Path) -> None:
+    endless = "SELECT count(*) FROM range(100000000000) a, range(100000) b"
+    command = [sys.executable, "-m", "tui", "sql", endless, str(soak)]
+    packages = str(Path(tui.__file__).parents[1])
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": packages},
+    ) as process:
+        # Again and again: before the query runs a signal ends the command just as well.
+        code: int | None = None
+        while code is None:
+            try:
+                code = process.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.read().decode().strip() == "tui: interrupted"
+    assert code == 130
 
 
 def test_csv_for_a_spreadsheet_holds_no_formula(run_tui: Tui, tmp_path: Path) -> None:
