@@ -151,7 +151,13 @@ def existing_index(db: Path | None) -> Path:
 
 def stdin_of(paths: Sequence[Path]) -> Any:
     """Standard input as bytes if `-` is among the paths."""
-    return sys.stdin.buffer if STDIN in paths else None
+    if STDIN not in paths:
+        return None
+    if sys.stdin is None:
+        from analysis.errors import BadInput
+
+        raise BadInput("Standard input is closed.")
+    return sys.stdin.buffer
 
 
 def tell_of_sources(reports: Sequence[SourceReport]) -> None:

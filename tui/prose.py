@@ -26,7 +26,7 @@ def fitted(
     """A table whose columns named in `flexible`, in the order in which they give way, are cut in
     the middle until it fits the terminal; whole where the output is no terminal."""
     whole = table(headers, rows, align)
-    if not sys.stdout.isatty():
+    if not _on_a_terminal():
         return whole
     excess = max(map(width, whole.splitlines())) - shutil.get_terminal_size().columns
     cells = [list(row) for row in rows]
@@ -40,6 +40,10 @@ def fitted(
         for row in cells:
             row[column] = cut_middle(safe(str(row[column])), keep)
     return table(headers, cells, align)
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def unit_name(unit: UnitRow) -> str:
@@ -74,7 +78,7 @@ def paragraph(text: str, indent: str) -> list[str]:
     The text is made safe; lines after the first stand four cells further in.
     """
     clean = safe(text)
-    if not sys.stdout.isatty():
+    if not _on_a_terminal():
         return [indent + clean]
     return textwrap.wrap(
         clean,

@@ -17,6 +17,8 @@ from analysis.attribution.judgement import (
 from analysis.attribution.statistics import need
 from analysis.model import ALONE, STRESS, Phase
 
+_ON_TRUST = " No resource is recorded: that the namespaces were fresh is taken on trust."
+
 
 def too_few(case: Case) -> Judgement:
     """I1."""
@@ -55,9 +57,10 @@ def stress_incomplete(case: Case) -> Judgement:
     if green_unjudged(case):
         missing = {Phase.SOAK: need(policy.rate_company), **missing}
         why = "green's pinned test was never executed, so it is no control"
-    if not unit.isolated:
+    doubt = _doubt(case)
+    if doubt:
         missing = {Phase.REPEAT: max(policy.stress_runs, missing.get(Phase.REPEAT, 0))}
-        why = "runs that failed alone had isolation off, so no fresh namespace is proven"
+        why = doubt
     if not missing:
         missing = _grey_arms(case)
         why = "the stress verdict is not clear"
@@ -72,6 +75,18 @@ def stress_incomplete(case: Case) -> Judgement:
         f"Finish the stress verdict: {runs} runs{where}; do not quarantine.",
         need=missing,
     )
+
+
+def _doubt(case: Case) -> str:
+    """Why the alone runs do not speak for the test, whatever their number; empty if they do."""
+    unit, blamed = case.unit, case.unit.detail.blamed
+    if not unit.isolated:
+        return "alone runs had isolation off or others beside them, so none is proven fresh"
+    if blamed.k and 2 * blamed.k >= blamed.n:
+        return f"{blamed} failures name a shared resource or an exhausted machine"
+    if case.contrasts.machine.p < case.policy.alpha:
+        return f"the failures follow a runner, worker or HOME ({p_words(case.contrasts.machine)})"
+    return ""
 
 
 def _short_arms(case: Case) -> dict[Phase, int]:
@@ -196,10 +211,10 @@ def flake(case: Case) -> Judgement:
     )
     if not unit.alone.k:
         return no(numbers)
+    trust = "" if unit.detail.resources_recorded else _ON_TRUST
     return Judgement(
         True,
         numbers,
-        f"Fails {numbers}: it fails by itself in fresh namespaces, flat under stress and equal on "
-        "green.",
+        f"Fails {numbers}: it fails by itself, flat under stress and equal on green.{trust}",
         "Eligible for quarantine with an expiry; fix the test.",
     )

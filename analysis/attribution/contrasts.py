@@ -36,6 +36,7 @@ class Contrasts:
     exposed_to: Exposure | None
     variable: Tested
     variable_of: Contrast | None
+    machine: Tested
     company: Tested
     company_patch: Tested
     serial: Tested
@@ -74,6 +75,7 @@ def compare(unit: Unit) -> Contrasts:
     detail = unit.detail
     exposed_to, exposure = _best(detail.exposures, [e.strata for e in detail.exposures])
     variable_of, variable = _best(detail.variables, [c.strata for c in detail.variables])
+    _, machine = _best(detail.machines, [c.strata for c in detail.machines])
     polluter, order = _best(detail.polluters, [c.strata for c in detail.polluters])
     subject, green = (Role.SUBJECT,), (Role.GREEN,)
     return Contrasts(
@@ -81,6 +83,7 @@ def compare(unit: Unit) -> Contrasts:
         exposed_to=exposed_to,
         variable=variable,
         variable_of=variable_of,
+        machine=machine,
         company=_test(unit.strata(SUBJECT_AND_GREEN, COMPANY, ALONE)),
         company_patch=_test(unit.patch_strata(COMPANY)),
         serial=_test(unit.strata(SUBJECT_AND_GREEN, (Phase.SERIAL,), COMPANY)),

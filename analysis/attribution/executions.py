@@ -10,7 +10,12 @@ import pandas as pd
 
 from analysis.attribution.facts import Address, Contrast, Detail, Exposure
 from analysis.attribution.statistics import Count, Stratum
-from analysis.evidence.signatures import most_common, normal_form, sign
+from analysis.evidence.signatures import (
+    blames_infrastructure,
+    most_common,
+    normal_form,
+    sign,
+)
 from analysis.model import COMPANY, Role
 from analysis.records.identity import normal_form as test_form
 
@@ -32,7 +37,10 @@ def describe(rows: pd.DataFrame, overlaps: pd.DataFrame, *, red_counts: bool) ->
     signs, places = _signs(failures)
     return Detail(
         exposures=_exposures(beside[beside["phase"].isin(COMPANY)], overlaps),
-        variables=_variables(own),
+        variables=_contrasts(own, VARIABLES, ("image_digest",)),
+        machines=_contrasts(own, ("HOME",), ("runner", "worker")),
+        blamed=_blamed(own[own["failed"].astype(bool)]),
+        resources_recorded=bool(rows["resources"].map(_any).any()),
         polluters=_polluters(own),
         signs=signs,
         sign_address=places,
@@ -82,13 +90,16 @@ def _strata(rows: pd.DataFrame, high: Any, keys: list[str]) -> tuple[Stratum, ..
     return tuple(strata)
 
 
-def _variables(own: pd.DataFrame) -> tuple[Contrast, ...]:
-    """One contrast a value of an inherited variable, each value on two runs or more."""
+def _contrasts(
+    own: pd.DataFrame, names: tuple[str, ...], columns: tuple[str, ...]
+) -> tuple[Contrast, ...]:
+    """One contrast a value of a variable of `env` or of a column, each value on two runs or
+    more."""
     environments = {text: json.loads(text) for text in own["env"].dropna().unique()}
     contrasts = []
-    for variable in (*VARIABLES, "image_digest"):
-        if variable == "image_digest":
-            values = own["image_digest"]
+    for variable in (*names, *columns):
+        if variable in columns:
+            values = own[variable]
         else:
             values = own["env"].map(
                 lambda text, v=variable: _value(environments, text, v), na_action="ignore"
@@ -108,6 +119,16 @@ def _variables(own: pd.DataFrame) -> tuple[Contrast, ...]:
                 )
             )
     return tuple(contrasts)
+
+
+def _any(resources: object) -> bool:
+    return isinstance(resources, Iterable) and any(True for _ in resources)
+
+
+def _blamed(failures: pd.DataFrame) -> Count:
+    said = zip(failures["exc"], failures["errno"], failures["message"], strict=True)
+    blamed = [blames_infrastructure(*(_text(part) for part in parts)) for parts in said]
+    return Count(sum(blamed), len(blamed))
 
 
 def _value(environments: Mapping[str, Mapping[str, object]], text: str, name: str) -> str | None:

@@ -262,6 +262,7 @@ def _canary(
         failed_rounds=len({round_ for _, round_, _, _ in as_expected}),
         other_failures=len(failed) - len(as_expected) if role is Role.RED else 0,
         deviations=deviations,
+        judged_rounds=len({round_ for _, round_, _, _ in judged}),
         address=_shared(connection, of, pin, deviations) if pin and deviations else None,
     )
 

@@ -36,6 +36,14 @@ def unbound(case: Case) -> Judgement:
     for complaint in complaints:
         if complaint:
             return Judgement(True, complaint.example, f"{complaint.example}.", _BIND)
+    for canary in (experiment.red, experiment.green):
+        unjudged = canary.rounds - canary.judged_rounds
+        if canary.judged_rounds and unjudged > canary.rounds * UNUSABLE_SHARE:
+            numbers = (
+                f"canary {canary.patch_id} executed {_judged_on(canary)} in "
+                f"{canary.judged_rounds} of {canary.rounds} soak rounds"
+            )
+            return Judgement(True, numbers, f"{numbers[0].upper()}{numbers[1:]}.", _BIND)
     rounds, unusable = experiment.soak_rounds, experiment.unusable_rounds
     numbers = f"{unusable} of {rounds} soak rounds unusable"
     if rounds and unusable > rounds * UNUSABLE_SHARE:

@@ -62,13 +62,22 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Detail:
-    """What is known of the executions of a unit that failed."""
+    """What is known of the executions of a unit that failed.
+
+    signs: company failures that name a shared resource, by kind; sign_address: the recorded one.
+    blamed: failures anywhere whose message names a shared resource or an exhausted machine, of
+    all failures. machines: like `variables`, for runner, worker and HOME. form: normal form of
+    most failures.
+    """
 
     exposures: tuple[Exposure, ...] = ()
     variables: tuple[Contrast, ...] = ()
     polluters: tuple[Contrast, ...] = ()
     signs: Mapping[str, int] = field(default_factory=dict)
     sign_address: Mapping[str, str] = field(default_factory=dict)
+    blamed: Count = ZERO
+    machines: tuple[Contrast, ...] = ()
+    resources_recorded: bool = False
     form: str | None = None
 
 
@@ -77,7 +86,8 @@ class Canary:
     """How a canary behaved, judged on its pinned test where one is configured.
 
     failed: runs in which it failed (for red: with its message) of runs it was judged in.
-    deviations: run ids in which it did what it must not. rounds: soak rounds it ran in.
+    deviations: run ids in which it did what it must not. rounds: soak rounds it ran in;
+    judged_rounds: those in which it was judged.
     """
 
     patch_id: str | None
@@ -89,6 +99,7 @@ class Canary:
     other_failures: int
     deviations: tuple[str, ...] = ()
     address: Address | None = None
+    judged_rounds: int = 0
 
 
 @dataclass(frozen=True)
@@ -128,7 +139,7 @@ class Unit:
     executions where `by_run`; `executions` then has them by execution. executed: the subject's
     executions a phase.
     elsewhere: failures of subject and green in gate runs and in runs that were cut.
-    isolated: no failing alone run says of itself that isolation was off.
+    isolated: no alone run says of itself that isolation was off or that others ran beside it.
     unfresh: a written resource that runs of the alone phases shared, whose cells are left out.
     """
 

@@ -18,7 +18,8 @@ from analysis.store import query
 
 _EXECUTIONS = """
 SELECT patch_id, role, test_norm, variant, phase, cpus, run_id, failed, started, finished,
-    exc, errno, message, env, image_digest, before, resources, source_id, byte_offset, item
+    exc, errno, message, env, image_digest, runner, worker, before, resources,
+    source_id, byte_offset, item
 FROM results_now
 WHERE experiment = $experiment AND usable AND NOT in_outage AND failed IS NOT NULL
     AND phase <> 'gate' AND list_contains($tests, test_norm)

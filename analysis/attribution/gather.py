@@ -43,12 +43,13 @@ WHERE r.experiment = $experiment AND r.failed AND NOT f.complete AND NOT r.in_ou
 GROUP BY ALL
 """
 
-# Runs that say of themselves that they were not isolated are in no fresh namespace.
+# Runs that say of themselves that they were not isolated, or not alone.
 _NOT_ISOLATED = """
 SELECT DISTINCT r.test_norm, r.variant
 FROM results_now r JOIN run_facts f USING (experiment, run_id)
-WHERE r.experiment = $experiment AND r.failed AND r.usable AND NOT r.in_outage
-    AND f.isolation = 'off' AND r.phase IN ('serial', 'repeat', 'tightened', 'loaded')
+WHERE r.experiment = $experiment AND r.usable AND NOT r.in_outage AND r.role <> 'red'
+    AND (f.isolation = 'off' OR f.concurrency > 1)
+    AND r.phase IN ('serial', 'repeat', 'tightened', 'loaded')
 """
 
 _BARE_PATCHES = """
@@ -63,17 +64,22 @@ ORDER BY patch_id
 """
 
 # A written resource that two alone runs shared makes every test that touched it there unfresh,
-# whichever test wrote.
+# whichever test wrote. A port is free again when a run has ended: it counts where runs overlap.
 _UNFRESH = (
     TOUCHES
     + """, alone AS (
     SELECT * FROM touches
     WHERE phase IN ('serial', 'repeat', 'tightened', 'loaded') AND role <> 'red'
-        AND kind <> 'port'
 ), shared AS (
     SELECT kind, id, count(DISTINCT run_id) AS runs
-    FROM alone GROUP BY ALL
+    FROM alone WHERE kind <> 'port' GROUP BY ALL
     HAVING count(DISTINCT run_id) > 1 AND bool_or(writes)
+    UNION ALL
+    SELECT a.kind, a.id, count(DISTINCT a.run_id) AS runs
+    FROM alone a
+    JOIN alone b ON a.kind = b.kind AND a.id = b.id AND a.run_id <> b.run_id
+        AND (a.writes OR b.writes) AND a.started < b.finished AND b.started < a.finished
+    WHERE a.kind = 'port' GROUP BY ALL
 )
 SELECT DISTINCT a.test_norm, a.variant, s.kind, s.id, s.runs
 FROM alone a JOIN shared s ON s.kind = a.kind AND s.id = a.id

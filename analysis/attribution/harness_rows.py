@@ -58,7 +58,7 @@ def exposed(case: Case) -> Judgement:
 def _exposed(case: Case, exposure: Exposure, p: float) -> Judgement:
     address, unit = exposure.address, case.unit
     numbers = (
-        f"{exposure.exposed} while a peer holds {address.kind} {address.id}, "
+        f"{exposure.exposed} on patch and canaries while a peer holds {address.kind} {address.id}, "
         f"{exposure.unexposed} when none does (p {p_text(p)}), {unit.alone} alone"
     )
     peer = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analysis.attribution.facts import SUBJECT_AND_GREEN
 from analysis.attribution.judgement import Case, Judgement, green_unjudged, no
 from analysis.attribution.statistics import Count, Stratum, mid_p, need, upper
-from analysis.model import Phase, Role
+from analysis.model import COMPANY, Phase, Role
 
 NO_FAILURE = "no failure on record"
 SEARCH_LIMIT = 10_000
@@ -67,8 +67,9 @@ def stable(case: Case) -> Judgement:
         return no(f"{unit.failures} failures on record")
     if not (serial.n and unit.alone.n >= wanted_alone and unit.company.n >= wanted_company):
         return no(numbers)
-    if green_unjudged(case):
-        return no(f"{numbers}; green's pinned test was never executed")
+    lack = _unproven_side(case)
+    if lack:
+        return no(f"{numbers}; {lack}")
     return Judgement(
         True,
         numbers,
@@ -76,6 +77,18 @@ def stable(case: Case) -> Judgement:
         f"{unit.alone} alone (at most {upper(unit.alone):.2%}).{_smallest_stratum(case)}",
         "Trust the verdict within both bounds.",
     )
+
+
+def _unproven_side(case: Case) -> str:
+    """What keeps clean counts from proving anything of this patch; empty if nothing does."""
+    unit = case.unit
+    if green_unjudged(case):
+        return "green's pinned test was never executed"
+    if not unit.subject(*COMPANY).n:
+        return "the patch itself never executed it in company"
+    if not unit.isolated:
+        return "alone runs had isolation off or others beside them"
+    return ""
 
 
 def _smallest_stratum(case: Case) -> str:
@@ -95,7 +108,8 @@ def unseen(case: Case) -> Judgement:
     if unit.failures:
         return no(f"{unit.failures} failures on record")
     short: dict[Phase, int] = {}
-    company = need(policy.rate_company) - (0 if green_unjudged(case) else unit.company.n)
+    lack = _unproven_side(case)
+    company = need(policy.rate_company) - (0 if lack else unit.company.n)
     alone = need(policy.rate_alone) - unit.alone.n
     if company > 0:
         short[Phase.SOAK] = company
@@ -104,8 +118,8 @@ def unseen(case: Case) -> Judgement:
         short[Phase.SERIAL] = max(alone, 0 if serial else 1)
     missing = " and ".join(f"{runs} more {phase} runs" for phase, runs in short.items())
     stale = "" if unit.unfresh is None else f"; {unit.unfresh_runs} alone runs were not fresh"
-    if green_unjudged(case):
-        stale += "; green's pinned test was never executed"
+    if lack:
+        stale += f"; {lack}"
     numbers = f"{unit.company} in company, {unit.alone} alone{stale}"
     return Judgement(
         True,

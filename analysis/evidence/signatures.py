@@ -81,6 +81,18 @@ def sign(exc: str | None, errno: str | None, message: str | None) -> Sign | None
     return None
 
 
+_EXHAUSTED = re.compile(
+    r"ENOSPC|No space left on device|EMFILE|ENFILE|Too many open files|ENOMEM"
+    r"|Cannot allocate memory|MemoryError|EDQUOT|Disk quota exceeded|\bKilled\b|SIGKILL|OOM",
+)
+
+
+def blames_infrastructure(exc: str | None, errno: str | None, message: str | None) -> bool:
+    """Whether a failure names a shared resource or an exhausted machine: not the test's fault."""
+    text = " ".join(part for part in (exc, errno, message) if part)
+    return sign(exc, errno, message) is not None or _EXHAUSTED.search(text) is not None
+
+
 def most_common(texts: Iterable[str]) -> str | None:
     """The most frequent text, the alphabetically first of those that tie; None for none."""
     counts: dict[str, int] = {}

@@ -48,10 +48,16 @@ def chosen(connection: duckdb.DuckDBPyConnection, choice: Choice) -> list[str]:
                 f"There is no experiment {choice.experiment!r}.", f"The newest are: {known}."
             )
         return [choice.experiment]
-    if choice.since is not None:
-        return _since(connection, choice.since, newest_last)
     if not newest_last:
-        raise BadInput("The index holds no run yet.", "Give it logs: `tui ingest PATH`.")
+        raise BadInput("The logs hold no run yet.", "Give them time, or other logs.")
+    if choice.since is not None:
+        recent = _since(connection, choice.since, newest_last)
+        if not recent:
+            raise BadInput(
+                f"No experiment has a run since {choice.since:%Y-%m-%dT%H:%M:%SZ}.",
+                f"The newest is {newest_last[-1]}.",
+            )
+        return recent
     return newest_last if choice.everything or choice.logs is not None else newest_last[-1:]
 
 

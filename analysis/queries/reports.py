@@ -104,8 +104,13 @@ class ExperimentReport:
             for one, count in self.classes().items()
             if one not in allowed and any(u.blocks for u in self.units if u.unit_class is one)
         )
-        if not self.units and self.unit_class not in (*allowed, UnitClass.STABLE):
-            found.append(f"nothing under test, and the canaries are {self.unit_class}")
+        found.extend(
+            f"patch {patch.patch_id} has no verdict in any of its {patch.phase} runs"
+            for patch in self.patches
+            if patch.role is Role.SUBJECT and not patch.passes and not patch.fails
+        )
+        if not self.units:
+            found.append("nothing is under test: no run of a subject patch")
         return tuple(found)
 
 

@@ -57,10 +57,13 @@ def _fault(
             f"{path}: the index is in use by {holder}; waited {wait_s:g} s.",
             "Nothing is lost: run the command again when that process is done.",
         )
+    if path.is_dir():
+        return BadInput(f"{path}: this is a directory, not an index file.", "Choose another --db.")
     if isinstance(error, duckdb.IOException) and not _is_no_database(message):
         return EnvironmentFault(
             f"{path}: the index cannot be opened ({reason}).",
-            "Choose another place with --db or SOAKBOARD_DB.",
+            "Choose another place with --db or SOAKBOARD_DB; if it is damaged, delete it and run "
+            "`tui ingest` on the logs.",
         )
     return BadInput(
         f"{path}: this is no soakboard index ({reason}).",

@@ -80,6 +80,7 @@ class Counts:
     pending: int = 0
     done: int = 0
     tail: Tail = Tail.NONE
+    first_reject: str = ""
 
     def before_the_tail(self) -> Counts:
         """The counts without the bytes after the last newline."""

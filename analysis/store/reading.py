@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import duckdb
 
-from analysis.records import SourceStream, open_source, read
+from analysis.records import Batch, SourceStream, open_source, read
 from analysis.store import ledger, rows
 from analysis.store.ledger import Content, Counts
 
@@ -83,11 +83,19 @@ def read_from(
                 pending=counts.pending + batch.pending,
                 done=batch.end_offset,
                 tail=batch.tail,
+                first_reject=counts.first_reject or _first_reject(batch),
             )
     found = counts.accepted + counts.rejected + counts.blank + counts.pending
     if counts.lines != found:
         raise RuntimeError(f"{path}: {counts.lines} lines, but {found} accounted for")
     return counts
+
+
+def _first_reject(batch: Batch) -> str:
+    if not batch.reject_count:
+        return ""
+    first = batch.rejects.slice(0, 1).to_pylist()[0]
+    return f"line {first['line']}: {first['reason']}"
 
 
 def why_no_log(path: Path, shown: str, content: Content, counts: Counts) -> str:
@@ -103,7 +111,7 @@ def why_no_log(path: Path, shown: str, content: Content, counts: Counts) -> str:
     with open_source(path) as stream:
         beginning = stream.read(400)
     return (
-        f"{shown}: {_looks_like(beginning)}; no line of it is a record. "
+        f"{shown}: {_looks_like(beginning)}; no line of it is a record ({counts.first_reject}). "
         "A log has one JSON object a line, see the README."
     )
 

@@ -171,7 +171,7 @@ SELECT
     t.outcome, t.failed, coalesce(t.started, r.started) AS started,
     coalesce(t.finished, r.finished) AS finished, t.duration_s,
     t.exc, t.errno, t.message, t."where", t.before, t.resources,
-    r.env, r.image_digest, r.usable, r.in_outage,
+    r.env, r.image_digest, r.runner, r.worker, r.usable, r.in_outage,
     t.source_id, t.line, t.byte_offset, t.item, t.extra
 FROM tested t
 JOIN runs r ON r.experiment = t.experiment AND r.run_id = t.run_id
@@ -181,7 +181,7 @@ SELECT
     '(run)' AS test_id, '(run)' AS test_norm, false AS unstable_id, r.variant,
     CASE WHEN r.verdict = 'fail' AND r.tests_failed = 0 THEN 'failed' ELSE 'passed' END AS outcome,
     r.verdict = 'fail' AND r.tests_failed = 0 AS failed, r.started, r.finished,
-    r.env, r.image_digest, r.usable, r.in_outage, r.source_id, r.line,
+    r.env, r.image_digest, r.runner, r.worker, r.usable, r.in_outage, r.source_id, r.line,
     -1::BIGINT AS byte_offset, 0 AS item
 FROM runs r
 SEMI JOIN bare USING (experiment)

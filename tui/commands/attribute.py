@@ -91,7 +91,8 @@ def _near(test: str, found: Sequence[ExperimentReport]) -> str:
     from difflib import get_close_matches
 
     known = sorted({unit.test_id for one in found for unit in one.units})
-    near = get_close_matches(test, known, n=1) or known[:1]
+    within = [name for name in known if test in name]
+    near = within[:1] or get_close_matches(test, known, n=1) or known[:1]
     return f"Did you mean {near[0]!r}?" if near else ""
 
 

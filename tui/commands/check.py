@@ -132,7 +132,7 @@ def _canaries(red: CanaryReport, green: CanaryReport) -> str:
                 canary.judged_on,
             ]
         )
-    headers = ["CANARY", "PATCH", "AS IT MUST", "DEVIATED", "FALSE VERDICTS", "JUDGED ON"]
+    headers = ["CANARY", "PATCH", "BEHAVED", "DEVIATED", "FALSE VERDICTS, 95 %", "JUDGED ON"]
     return fitted(headers, rows, "", ("JUDGED ON", "PATCH"))
 
 
@@ -188,9 +188,11 @@ def _remarks(report: ExperimentReport) -> list[str]:
             f"the tell: {tell.stable} is stably red ({tell.stable_fails}/{tell.stable_runs}) "
             f"beside {tell.varying} ({tell.varying_fails}/{tell.varying_runs}): {shared}"
         )
-    lines += [f"void: {count} verdicts, {rule}" for rule, count in report.void.items()]
+    if report.void:
+        rules = ", ".join(f"{rule} {count}" for rule, count in report.void.items())
+        lines.append(f"void verdicts by rule (one may break several): {rules}")
     if report.unproven:
-        lines.append(f"unproven: {report.unproven} of {report.runs} verdicts carry no proof")
+        lines.append(f"unproven: {report.unproven} passes of {report.runs} runs carry no proof")
     if report.rejects:
         lines.append(f"rejected: {report.rejects} lines; `tui rejects` shows them")
     if report.overridden:
