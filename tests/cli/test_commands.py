@@ -197,6 +197,63 @@ def test_one_round_in_which_everything_fails_is_one_outage_and_no_test_is_blamed
     assert [one.split(":")[0] for one in experiment["objections"]] == ["outage"]
 
 
+def test_a_time_after_the_newest_run_is_no_yes(run_tui: Tui, tmp_path: Path) -> None:
+    lines = [{**line, "at": "2026-03-01T00:00:00Z"} for line in bare_soak(red="pass")]
+    log = write(tmp_path / "soak.jsonl", lines)
+    result = run_tui("check", log, "--since", "2099-01-01", "--json")
+    assert result.returncode == 2
+    assert is_one_sentence(result, "2099-01-01")
+    assert result.stdout == ""
+
+
+def test_canaries_with_nothing_under_test_are_no_yes_whatever_is_allowed(
+    run_tui: Tui, tmp_path: Path
+) -> None:
+    lines = [line for line in bare_soak() if line["patch"] != "subj"]
+    result = run_tui("check", write(tmp_path / "soak.jsonl", lines), "--allow", "insufficient")
+    assert result.returncode == 1
+    assert "nothing is under test" in result.stdout
+
+
+def test_a_patch_without_any_verdict_is_no_yes_whatever_its_tests_say(
+    run_tui: Tui, tmp_path: Path
+) -> None:
+    lines = bare_soak(rounds=10)
+    for number, line in enumerate(list(lines)):
+        if line["patch"] == "subj":
+            line |= {"run_id": f"r{number}", "kind": "run_end", "verdict": "maybe"}
+            test = {"kind": "test", "run_id": f"r{number}", "test_id": "t::a"}
+            lines.append({**test, "outcome": "passed"})
+    result = run_tui("check", write(tmp_path / "soak.jsonl", lines), "--allow", "insufficient")
+    assert result.returncode == 1
+    assert "patch subj has no verdict in any of its soak runs" in result.stdout
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&-"])
+def test_a_closed_stream_is_no_internal_error(soak: Path, closed: str) -> None:
+    source = "-" if closed == "<&-" else str(soak)
+    packages = str(Path(tui.__file__).parents[1])
+    result = subprocess.run(
+        ["bash", "-c", f'"$0" -m tui check "$1" {closed}', sys.executable, source],
+        env={**os.environ, "PYTHONPATH": packages},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert result.returncode in (1, 2, 3)
+    assert "internal error" not in result.stderr
+
+
+def test_a_file_of_rejects_only_says_why_its_first_line_is_none(
+    run_tui: Tui, tmp_path: Path
+) -> None:
+    log = write(tmp_path / "soak.jsonl", [{"patch": "A", "round": 2.5, "verdict": "pass"}] * 3)
+    for command in ("check", "rejects"):
+        result = run_tui(command, log)
+        assert result.returncode == 2
+        assert is_one_sentence(result, log, "line 1: bad-value:round")
+
+
 # --- attribute ---------------------------------------------------------------------------
 
 
