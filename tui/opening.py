@@ -123,7 +123,12 @@ def experiments_of(board: Board, chosen: Selection) -> list[str]:
 
     logs = log_names(chosen.paths) if chosen.paths else None
     choice: Choice = Choice(chosen.experiment, chosen.since, chosen.everything, logs)
-    return experiments(board.connection, choice)
+    names = experiments(board.connection, choice)
+    if choice == Choice():
+        others = len(experiments(board.connection, Choice(everything=True))) - len(names)
+        if others:
+            tell([f"this is the newest experiment; --all reports on {others} more"])
+    return names
 
 
 def index_for(db: Path | None) -> Path:

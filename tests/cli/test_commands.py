@@ -374,6 +374,7 @@ def test_the_newest_experiment_is_reported_and_others_on_request(
         return [one["experiment"] for one in found]
 
     assert names() == ["new"]
+    assert "--all reports on 1 more" in run_tui("check").stderr
     assert names("--experiment", "old") == ["old"]
     assert names("--all") == ["old", "new"]
     assert names("--since", "2026-03-02") == ["new"]

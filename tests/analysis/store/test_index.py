@@ -219,7 +219,7 @@ def test_a_file_that_is_no_database_is_bad_input(tmp_path: Path, content: bytes)
 
 
 def test_a_directory_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no soakboard index"), open_index(tmp_path):
+    with pytest.raises(BadInput, match="a directory, not an index"), open_index(tmp_path):
         pass
 
 
