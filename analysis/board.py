@@ -59,7 +59,7 @@ class Board:
         """Take the new bytes of every source that the index knows."""
         reports = ingest(self.connection, self._known(), how)
         for report in reports:
-            if report.status in (Status.VANISHED, Status.REFUSED, Status.REWRITTEN):
+            if report.status in (Status.VANISHED, Status.REWRITTEN):
                 self.notices.append(f"{report.path}: {report.note}")
         return reports
 

@@ -107,7 +107,7 @@ def board_for(chosen: Selection, digests: dict[str, str] | None = None) -> Itera
             reports = usable(board.take(Inputs(chosen.paths, stdin_of(chosen.paths)), how))
             tell_of_sources(reports)
         else:
-            board.catch_up(Ingest(now(), final=False))
+            usable(board.catch_up(Ingest(now(), final=False)))
         tell(board.notices)
         board.notices.clear()
         yield board

@@ -120,13 +120,13 @@ def _plain_short(case: Case) -> int:
 
 def _green_short(case: Case) -> int:
     """Runs that green lacks before it can be called equal: in the arms, and on the machines, in
-    which the subject failed. It is, where it failed there itself."""
+    which the subject failed. None where it ran in all of these and failed alone itself."""
     strata = case.unit.by_execution.patch_strata(ALONE)
     failing = [stratum for stratum in strata if stratum.high.k]
-    if any(stratum.low.k for stratum in strata):
-        return 0
     if any(not stratum.low.n for stratum in failing):
         return need(case.policy.rate_alone)
+    if any(stratum.low.k for stratum in strata):
+        return 0
     ran = sum(stratum.low.n for stratum in strata if stratum.high.n)
     return max(0, need(case.policy.rate_alone) - ran)
 

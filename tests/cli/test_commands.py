@@ -391,6 +391,21 @@ def test_a_log_that_vanished_keeps_its_rows_and_is_named(run_tui: Tui, soak: Pat
     assert is_one_sentence(result, soak, "not there any more")
 
 
+@pytest.mark.parametrize("command", [["check", "--allow", "insufficient"], ["attribute"]])
+def test_a_known_log_that_is_none_any_more_gets_no_answer_from_the_rest(
+    run_tui: Tui, soak: Path, tmp_path: Path, command: list[str]
+) -> None:
+    other = write(tmp_path / "other" / "soak.jsonl", bare_soak())
+    run_tui("ingest", soak, other)
+    _html(soak)
+    result = run_tui(*command)
+    assert result.returncode == 2
+    assert is_one_sentence(result, soak, "HTML")
+    assert result.stdout == ""
+    soak.unlink()
+    assert run_tui(*command).returncode == 0
+
+
 def test_a_policy_in_the_file_changes_the_class_without_a_new_ingest(
     run_tui: Tui, soak: Path, tmp_path: Path
 ) -> None:
