@@ -33,6 +33,7 @@ def unit_json(unit: UnitRow, *, tried: bool) -> dict[str, Any]:
         "elsewhere": unit.elsewhere,
         "bounds": {side: dict(bound) for side, bound in unit.bounds.items()},
         "p": unit.p,
+        "form": unit.form,
         "address": None if unit.address is None else dict(unit.address),
         "need": None if unit.need is None else dict(unit.need),
     }

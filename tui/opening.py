@@ -108,15 +108,26 @@ def board_for(chosen: Selection, digests: dict[str, str] | None = None) -> Itera
             tell_of_sources(reports)
         else:
             usable(board.catch_up(Ingest(now(), final=False)))
-        tell(board.notices)
-        board.notices.clear()
+        tell_notices(board)
         yield board
 
 
-def experiments_of(board: Board, chosen: Selection) -> list[str]:
-    """Bring the board's answers up to date; the experiments that a command reports on."""
+def up_to_date(board: Board) -> Board:
+    """The board, with its answers brought up to date and what there is to say of it told."""
     board.derive()
+    tell_notices(board)
+    return board
+
+
+def tell_notices(board: Board) -> None:
+    """What the board has to say, on standard error, once."""
     tell(board.notices)
+    board.notices.clear()
+
+
+def experiments_of(board: Board, chosen: Selection) -> list[str]:
+    """The experiments that a command reports on, their answers brought up to date."""
+    up_to_date(board)
     from analysis.board import log_names
     from analysis.queries.experiments import Choice
     from analysis.queries.experiments import chosen as experiments

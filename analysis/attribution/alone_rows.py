@@ -41,16 +41,13 @@ def stress_incomplete(case: Case) -> Judgement:
     unit, policy = case.unit, case.policy
     if not unit.alone.k:
         return no(f"{unit.alone} alone")
-    stress, green = (
-        sum(unit.executed.get(phase, 0) for phase in STRESS),
-        unit.green(Phase.SERIAL, *STRESS),
-    )
     numbers = (
-        f"{stress} stress runs (needs {policy.stress_runs}), "
-        f"{unit.executed.get(Phase.TIGHTENED, 0)} tightened (needs {policy.min_tightened}), "
-        f"{unit.executed.get(Phase.LOADED, 0)} loaded (needs {policy.min_loaded}), green {green} "
-        f"alone; patch {p_words(case.contrasts.patch)}, tightened "
-        f"{p_words(case.contrasts.tightened_pooled)}, loaded {p_words(_load(case))}"
+        f"{unit.ran(*STRESS)} stress runs (needs {policy.stress_runs}), "
+        f"{unit.ran(Phase.TIGHTENED)} tightened (needs {policy.min_tightened}), "
+        f"{unit.ran(Phase.LOADED)} loaded (needs {policy.min_loaded}), "
+        f"{unit.ran(*PLAIN)} plain, green {unit.green(*ALONE)} alone (each needs "
+        f"{need(policy.rate_alone)} to compare with); patch {p_words(case.contrasts.patch)}, "
+        f"tightened {p_words(case.contrasts.tightened_pooled)}, loaded {p_words(_load(case))}"
     )
     missing = _short_arms(case)
     why = "the stress verdict is incomplete"
@@ -95,12 +92,11 @@ def _short_arms(case: Case) -> dict[Phase, int]:
     unit, policy = case.unit, case.policy
     short: dict[Phase, int] = {}
     lacks = {
-        Phase.TIGHTENED: policy.min_tightened - unit.executed.get(Phase.TIGHTENED, 0),
-        Phase.LOADED: policy.min_loaded - unit.executed.get(Phase.LOADED, 0),
+        Phase.TIGHTENED: policy.min_tightened - unit.ran(Phase.TIGHTENED),
+        Phase.LOADED: policy.min_loaded - unit.ran(Phase.LOADED),
     }
     short.update({phase: runs for phase, runs in lacks.items() if runs > 0})
-    stress = sum(unit.executed.get(phase, 0) for phase in STRESS)
-    rest = policy.stress_runs - stress - sum(short.values())
+    rest = policy.stress_runs - unit.ran(*STRESS) - sum(short.values())
     rest = max(rest, _plain_short(case), _green_short(case))
     if rest > 0:
         short[Phase.REPEAT] = rest
@@ -120,13 +116,12 @@ def _plain_short(case: Case) -> int:
 
 def _green_short(case: Case) -> int:
     """Runs that green lacks before it can be called equal: in the arms, and on the machines, in
-    which the subject failed. None where it ran in all of these and failed alone itself."""
+    which the subject failed. None where green failed alone itself, beside runs of the subject."""
     strata = case.unit.by_execution.patch_strata(ALONE)
-    failing = [stratum for stratum in strata if stratum.high.k]
-    if any(not stratum.low.n for stratum in failing):
-        return need(case.policy.rate_alone)
-    if any(stratum.low.k for stratum in strata):
+    if any(stratum.high.n and stratum.low.k for stratum in strata):
         return 0
+    if any(stratum.high.k and not stratum.low.n for stratum in strata):
+        return need(case.policy.rate_alone)
     ran = sum(stratum.low.n for stratum in strata if stratum.high.n)
     return max(0, need(case.policy.rate_alone) - ran)
 
@@ -139,9 +134,9 @@ def _grey_arms(case: Case) -> dict[Phase, int]:
     unit, contrasts, alpha = case.unit, case.contrasts, case.policy.alpha
     arms: dict[Phase, int] = {}
     if contrasts.tightened_pooled.p < GREY or contrasts.tightened.p < alpha:
-        arms[Phase.TIGHTENED] = max(1, unit.executed.get(Phase.TIGHTENED, 0))
+        arms[Phase.TIGHTENED] = max(1, unit.ran(Phase.TIGHTENED))
     if alpha <= _load(case).p < GREY:
-        arms[Phase.LOADED] = max(1, unit.executed.get(Phase.LOADED, 0))
+        arms[Phase.LOADED] = max(1, unit.ran(Phase.LOADED))
     if order_association(case):
         # The polluter explains what looks patch-specific or like interference.
         return arms
@@ -149,9 +144,9 @@ def _grey_arms(case: Case) -> dict[Phase, int]:
     unclear = (contrasts.exposure, contrasts.variable, contrasts.serial)
     interferes = contrasts.company.p < GREY or any(test.p < alpha for test in unclear)
     if contrasts.patch.p < GREY or interferes:
-        arms[Phase.REPEAT] = max(1, unit.executed.get(Phase.REPEAT, 0))
+        arms[Phase.REPEAT] = max(1, unit.ran(Phase.REPEAT))
     if interferes:
-        arms[Phase.SOAK] = max(1, unit.executed.get(Phase.SOAK, 0))
+        arms[Phase.SOAK] = max(1, unit.ran(Phase.SOAK))
     return arms
 
 
@@ -166,7 +161,7 @@ def load_sensitive(case: Case) -> Judgement:
     """I3."""
     unit, test = case.unit, _load(case)
     loaded = unit.count(SUBJECT_AND_GREEN, (Phase.LOADED,))
-    plain = unit.count(SUBJECT_AND_GREEN, (Phase.SERIAL, Phase.REPEAT))
+    plain = unit.count(SUBJECT_AND_GREEN, PLAIN)
     smaller = test is case.contrasts.smaller_machine
     against = " on the smaller machine" if smaller else ""
     numbers = f"{loaded} under load, {plain} plain{against} ({p_words(test)})"
@@ -207,7 +202,7 @@ def flake(case: Case) -> Judgement:
     unit = case.unit
     numbers = (
         f"{unit.alone} alone; {unit.subject(Phase.TIGHTENED)} tightened, "
-        f"{unit.subject(Phase.LOADED)} loaded; {unit.green(Phase.SERIAL, *STRESS)} on green alone"
+        f"{unit.subject(Phase.LOADED)} loaded; {unit.green(*ALONE)} on green alone"
     )
     if not unit.alone.k:
         return no(numbers)

@@ -183,7 +183,7 @@ def _write_experiment(
     experiment = gathered.experiment
     if not classes:
         # Nothing under test: the canaries alone say what the experiment is worth.
-        bare = Unit(experiment, "", RUN_TEST_ID, None, {}, {}, 0)
+        bare = Unit(experiment, "", RUN_TEST_ID, None, {}, 0)
         classes = [decide(Case(bare, compare(bare), policy)).row.unit_class]
     newest = query.first(
         connection,
@@ -209,7 +209,6 @@ def _experiment_detail(gathered: Gathered, overridden: tuple[str, ...]) -> dict[
             "red": _canary(experiment, Role.RED),
             "green": _canary(experiment, Role.GREEN),
         },
-        "soak_rounds": experiment.soak_rounds,
         "not_executed": [list(pair) for pair in gathered.not_executed],
         "overridden": list(overridden),
     }

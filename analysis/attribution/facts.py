@@ -136,8 +136,7 @@ class Unit:
     """One (patch, test, variant) within one experiment.
 
     cells: failures / executed of this patch as subject, of green and of red; by runs instead of
-    executions where `by_run`; `executions` then has them by execution. executed: the subject's
-    executions a phase.
+    executions where `by_run`; `executions` then has them by execution.
     elsewhere: failures of subject and green in gate runs and in runs that were cut.
     isolated: no alone run says of itself that isolation was off or that others ran beside it.
     unfresh: a written resource that runs of the alone phases shared, whose cells are left out.
@@ -148,7 +147,6 @@ class Unit:
     test_id: str
     variant: str | None
     cells: Mapping[Cell, Count]
-    executed: Mapping[Phase, int]
     elsewhere: int
     by_run: bool = False
     executions: Mapping[Cell, Count] | None = None
@@ -171,6 +169,10 @@ class Unit:
     def by_execution(self) -> Unit:
         """This unit with executions counted, where runs are: what the minima of I2 mean."""
         return self if self.executions is None else replace(self, cells=self.executions)
+
+    def ran(self, *phases: Phase) -> int:
+        """How often the subject was executed in some phases, also where runs are counted."""
+        return self.by_execution.subject(*phases).n
 
     @property
     def company(self) -> Count:

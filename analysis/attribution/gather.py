@@ -209,10 +209,6 @@ def _unit(
     test_id: str,
 ) -> Unit:
     cells, elsewhere = _pool(counted, patch, key)
-    executed: dict[Phase, int] = defaultdict(int)
-    for cell, count in cells.items():
-        if cell.role is Role.SUBJECT:
-            executed[cell.phase] += count.n
     executions = dict(cells)
     found = None
     if counted.failing is not None:
@@ -230,7 +226,6 @@ def _unit(
         test_id=test_id,
         variant=key[1],
         cells=cells,
-        executed=executed,
         elsewhere=elsewhere,
         by_run=found is not None and found.by_run is not None,
         executions=executions,

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 
 from analysis.model import UnitClass
+from analysis.queries.redaction import redacted
 from analysis.store import query
 
 _RANK = {unit_class.value: rank for rank, unit_class in enumerate(UnitClass)}
@@ -115,7 +116,7 @@ def _unit(row: tuple[Any, ...]) -> UnitRow:
         elsewhere=detail["elsewhere"],
         address=detail["address"],
         need=detail["need"],
-        form=detail["form"],
+        form=None if detail["form"] is None else redacted(detail["form"]),
         tried=tuple(
             Tried(
                 one["row"],

@@ -133,6 +133,8 @@ def _explained(unit: UnitRow) -> str:
         *paragraph(f"do  {unit.action}", ""),
         f"literal table: {'no row' if unit.seed_row is None else f'row {unit.seed_row}'}",
     ]
+    if unit.form is not None:
+        head += paragraph(f"most failures say: {unit.form}", "")
     counts = [
         [phase, *(f"{k}/{n}" for k, n in (roles.get(r, (0, 0)) for r in _ROLES))]
         for phase, roles in unit.counts.items()

@@ -104,13 +104,17 @@ def _digest(text: str) -> tuple[str, str]:
 
 def _told(report: ExperimentReport, objections: Sequence[str]) -> str:
     answer = "NO, do not trust it" if objections else "YES, within the bounds below"
-    lines = paragraph(f"{report.experiment}: {answer}", "")
-    lines += paragraphs((f"- {objection}" for objection in objections), "  ")
-    lines += ["", _canaries(report.red, report.green), "", _patches(report.patches), ""]
-    lines += paragraphs((_sight(patch) for patch in report.patches if patch.role == "subject"), "")
-    lines += ["", *reasons([unit for unit in report.units if unit.unit_class != "stable"])]
-    lines += ["", *paragraphs(_remarks(report), "")]
-    return "\n".join(lines).replace("\n\n\n", "\n\n").rstrip("\n")
+    head = paragraph(f"{report.experiment}: {answer}", "")
+    subjects = [patch for patch in report.patches if patch.role == "subject"]
+    sections = [
+        [*head, *paragraphs((f"- {objection}" for objection in objections), "  ")],
+        [_canaries(report.red, report.green)],
+        [_patches(report.patches)],
+        paragraphs((f"{patch.patch_id}: {patch.sight}" for patch in subjects), ""),
+        reasons([unit for unit in report.units if unit.unit_class != "stable"]),
+        paragraphs(_remarks(report), ""),
+    ]
+    return "\n\n".join("\n".join(section) for section in sections if section)
 
 
 def _canaries(red: CanaryReport, green: CanaryReport) -> str:
@@ -134,10 +138,6 @@ def _canaries(red: CanaryReport, green: CanaryReport) -> str:
         )
     headers = ["CANARY", "PATCH", "BEHAVED", "DEVIATED", "FALSE VERDICTS, 95 %", "JUDGED ON"]
     return fitted(headers, rows, "", ("JUDGED ON", "PATCH"))
-
-
-def _sight(patch: PatchReport) -> str:
-    return f"{patch.patch_id}: {patch.sight}"
 
 
 def _patches(patches: Sequence[PatchReport]) -> str:

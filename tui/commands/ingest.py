@@ -45,8 +45,8 @@ def command(
             reports = board.rehearse(inputs, how)
         else:
             reports = board.catch_up(how) if inputs is None else board.take(inputs, how)
-        if not dry_run:
-            board.derive()
+        # What the reports say stands below; classes are derived when they are asked for.
+        tell(board.index.notices)
     if as_json:
         print_json(
             "ingest",

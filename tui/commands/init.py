@@ -11,15 +11,14 @@ from analysis.config import FILE_NAME, Canary, configured_in
 from analysis.errors import BadInput, EnvironmentFault
 from analysis.records import find_logs
 from analysis.scan import Proposal, config_text, inventory_text, propose
+from tui.opening import log_paths
 from tui.text import safe
 
 INVENTORY_NAME = "test_inventory.txt"
 
 
 @click.command()
-@click.argument(
-    "paths", nargs=-1, type=click.Path(path_type=Path, readable=False), metavar="[PATH]..."
-)
+@log_paths
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def command(paths: tuple[Path, ...], force: bool) -> None:
     """Write soakboard.toml, with comments, from what the logs show.

@@ -9,15 +9,13 @@ from typing import Any
 import click
 
 from tui.machine import plain, print_csv, print_json
-from tui.opening import Selection, board_for, db_option
+from tui.opening import Selection, board_for, db_option, log_paths, up_to_date
 from tui.text import table
 
 
 @click.command()
 @click.argument("query")
-@click.argument(
-    "paths", nargs=-1, type=click.Path(path_type=Path, readable=False), metavar="[PATH]..."
-)
+@log_paths
 @db_option
 @click.option(
     "--format",
@@ -36,8 +34,7 @@ def command(query: str, paths: tuple[Path, ...], db: Path | None, form: str) -> 
     from analysis.queries.free import ask
 
     with board_for(Selection(paths, db)) as board:
-        board.derive()
-        answer = ask(board.connection, query)
+        answer = ask(up_to_date(board).connection, query)
     if form == "csv":
         print_csv(answer.columns, answer.rows)
     elif form == "json":

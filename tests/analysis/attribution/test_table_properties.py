@@ -140,10 +140,6 @@ any_experiment = st.builds(
 def units(draw: st.DrawFn, experiments: st.SearchStrategy[Experiment] = sound) -> Unit:
     mine = draw(cells)
     unfresh = draw(st.sampled_from([*[None] * 7, Address("file", "/shared")]))
-    executed = dict.fromkeys(ARMS, 0)
-    for cell, count in mine.items():
-        if cell.role is Role.SUBJECT:
-            executed[cell.phase] += count.n
     if unfresh:
         mine = {cell: count for cell, count in mine.items() if cell.phase in COMPANY}
     return Unit(
@@ -152,7 +148,6 @@ def units(draw: st.DrawFn, experiments: st.SearchStrategy[Experiment] = sound) -
         test_id="t",
         variant=None,
         cells=mine,
-        executed=executed,
         elsewhere=draw(st.sampled_from([0, 0, 0, 1, 3])),
         unfresh=unfresh,
         unfresh_runs=2 if unfresh else 0,
@@ -205,9 +200,9 @@ def test_a_flake_needs_canaries_that_behave_a_soak_failures_and_complete_arms(
     assert unit.failures >= policy.min_failures
     assert unit.alone.k > 0
     assert unit.unfresh is None
-    assert unit.executed[Phase.TIGHTENED] >= policy.min_tightened
-    assert unit.executed[Phase.LOADED] >= policy.min_loaded
-    assert sum(unit.executed[phase] for phase in STRESS) >= policy.stress_runs
+    assert unit.ran(Phase.TIGHTENED) >= policy.min_tightened
+    assert unit.ran(Phase.LOADED) >= policy.min_loaded
+    assert unit.ran(*STRESS) >= policy.stress_runs
 
 
 @MANY
@@ -265,10 +260,7 @@ def test_more_passing_runs_make_nothing_stable_that_has_failed(unit, policy, pha
     cell = Cell(role, phase, None)
     before = more.get(cell, Count(0, 0))
     more[cell] = before + Count(0, runs)
-    executed = {**unit.executed}
-    if role is Role.SUBJECT:
-        executed[phase] += runs
-    later = replace(unit, cells=more, executed=executed)
+    later = replace(unit, cells=more)
     decision = decide(case_of(later, policy))
     if unit.failures:
         assert decision.row.unit_class is not UnitClass.STABLE
