@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import duckdb
 
 from analysis.config import Config, differences, override
-from analysis.errors import AnalysisError, BadInput, EnvironmentFault
+from analysis.errors import BadInput, EnvironmentFault
 from analysis.evidence.audit import Header, assign_experiments, audit, headers
 from analysis.evidence.outage import find_outages
 from analysis.records import find_logs
@@ -192,7 +192,6 @@ def _key(
 
 
 __all__ = [
-    "AnalysisError",
     "Board",
     "Ingest",
     "Inputs",

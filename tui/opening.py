@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,36 +62,44 @@ def json_option(command: Command) -> Command:
     )(command)
 
 
-def choice_options(command: Command) -> Command:
-    """--experiment, --since, --all."""
-    for option in (
-        click.option("--all", "everything", is_flag=True, help="Report on every experiment."),
+def reports_on_experiments(command: Command) -> Command:
+    """PATHs, --db, --experiment, --since, --all and --json. The command gets the first five as
+    one argument `chosen` (a Selection), the last as `as_json`."""
+
+    @wraps(command)
+    def with_selection(
+        *,
+        paths: tuple[Path, ...],
+        db: Path | None,
+        experiment: str | None,
+        since: datetime | None,
+        everything: bool,
+        **others: Any,
+    ) -> Any:
+        moment = None if since is None else since.replace(tzinfo=UTC)
+        return command(chosen=Selection(paths, db, experiment, moment, everything), **others)
+
+    options = (
+        log_paths,
+        db_option,
+        click.option(
+            "--experiment",
+            metavar="NAME",
+            help="Report on this experiment; with PATHs it also names lines that name none.",
+        ),
         click.option(
             "--since",
             type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]),
             metavar="TIME",
             help="Report on experiments with a run since then (UTC).",
         ),
-        click.option(
-            "--experiment",
-            metavar="NAME",
-            help="Report on this experiment; with PATHs it also names lines that name none.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def selection(
-    paths: Sequence[Path],
-    db: Path | None,
-    experiment: str | None,
-    since: datetime | None,
-    everything: bool,
-) -> Selection:
-    """The options of a command that reports on experiments."""
-    moment = None if since is None else since.replace(tzinfo=UTC)
-    return Selection(tuple(paths), db, experiment, moment, everything)
+        click.option("--all", "everything", is_flag=True, help="Report on every experiment."),
+        json_option,
+    )
+    decorated: Command = with_selection
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated
 
 
 @contextmanager

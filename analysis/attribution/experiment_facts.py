@@ -8,6 +8,7 @@ import duckdb
 
 from analysis.attribution.facts import Address, Canary, Complaint, Experiment
 from analysis.attribution.statistics import ZERO, Count
+from analysis.attribution.touches import TOUCHES
 from analysis.config import Canary as CanaryConfig
 from analysis.config import Config
 from analysis.model import Role
@@ -138,14 +139,9 @@ FROM runs_now WHERE experiment = $experiment AND role = $role AND NOT in_outage
 """
 
 # What a deviating canary shared with its peers while it deviated.
-_SHARED = """
-WITH touches AS (
-    SELECT run_id, patch_id, test_norm, test_id, started, finished, u.kind AS kind, u.id AS id,
-        bool_or(u.op = 'w') AS writes
-    FROM results_now, unnest(resources) AS t(u)
-    WHERE experiment = $experiment AND usable
-    GROUP BY ALL
-)
+_SHARED = (
+    TOUCHES
+    + """
 SELECT a.kind, a.id, b.patch_id, b.test_id, count(*) AS meetings
 FROM touches a
 JOIN touches b ON a.kind = b.kind AND a.id = b.id AND a.run_id <> b.run_id
@@ -154,6 +150,7 @@ WHERE list_contains($runs, a.run_id) AND a.test_norm = $pin
 GROUP BY ALL ORDER BY meetings DESC, a.kind, a.id, b.patch_id, b.test_id
 LIMIT 1
 """
+)
 
 _PINNED_RECORDS = """
 SELECT r.patch_id, list(DISTINCT t.test_norm)

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from tui.findings import experiment_json, unit_json
 from tui.machine import print_json
-from tui.opening import (
-    board_for,
-    choice_options,
-    db_option,
-    experiments_of,
-    json_option,
-    log_paths,
-    selection,
-)
+from tui.opening import Selection, board_for, experiments_of, reports_on_experiments
 from tui.prose import fitted, paragraph, paragraphs, reasons, unit_name
 from tui.text import table
 
@@ -29,17 +19,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@log_paths
-@db_option
-@choice_options
-@json_option
+@reports_on_experiments
 @click.option("--explain", metavar="TEST", help="Show every row of the table tried on this test.")
 def command(
-    paths: tuple[Path, ...],
-    db: Path | None,
-    experiment: str | None,
-    since: datetime | None,
-    everything: bool,
+    chosen: Selection,
     as_json: bool,
     explain: str | None,
 ) -> None:
@@ -51,7 +34,6 @@ def command(
     from analysis.errors import BadInput
     from analysis.queries.reports import reports
 
-    chosen = selection(paths, db, experiment, since, everything)
     with board_for(chosen) as board:
         found = reports(board.connection, experiments_of(board, chosen))
     units = _worst_first(found)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,15 +10,7 @@ import click
 from tui.exit_codes import ExitCode
 from tui.findings import check_json
 from tui.machine import print_json
-from tui.opening import (
-    board_for,
-    choice_options,
-    db_option,
-    experiments_of,
-    json_option,
-    log_paths,
-    selection,
-)
+from tui.opening import Selection, board_for, experiments_of, reports_on_experiments
 from tui.prose import fitted, paragraph, paragraphs, reasons
 from tui.text import cut
 
@@ -33,10 +23,7 @@ STRIP_CELLS = 40
 
 
 @click.command()
-@log_paths
-@db_option
-@choice_options
-@json_option
+@reports_on_experiments
 @click.option(
     "--allow",
     "allowed",
@@ -52,11 +39,7 @@ STRIP_CELLS = 40
     help="The digest that a patch (or every subject) must have been run with.",
 )
 def command(
-    paths: tuple[Path, ...],
-    db: Path | None,
-    experiment: str | None,
-    since: datetime | None,
-    everything: bool,
+    chosen: Selection,
     as_json: bool,
     allowed: tuple[str, ...],
     digests: tuple[str, ...],
@@ -69,7 +52,6 @@ def command(
     from analysis.model import UnitClass
     from analysis.queries.reports import reports
 
-    chosen = selection(paths, db, experiment, since, everything)
     wanted = dict(_digest(text) for text in digests)
     with board_for(chosen, wanted) as board:
         found = reports(board.connection, experiments_of(board, chosen))

@@ -112,3 +112,12 @@ def answer_of() -> Callable[..., Answers]:
 def tells_of() -> Callable[[Log], tuple[Tell, ...]]:
     """The pairs of a stably red and a varying patch in a log."""
     return _tells_of
+
+
+@pytest.fixture(scope="module")
+def rows(request: pytest.FixtureRequest) -> dict[str, UnitRow]:
+    """The unit of TEST in the log of each of a module's CASES, all in one board."""
+    cases = request.module.CASES
+    logs = {name: build(Log(f"case-{at}")) for at, (name, (_, build)) in enumerate(cases.items())}
+    answers = _answer_to(*logs.values())
+    return {name: answers.unit(experiment=log.name) for name, log in logs.items()}

@@ -466,14 +466,6 @@ def _on_the_patch_only(log: Log) -> Log:
     return log
 
 
-@pytest.fixture(scope="module")
-def rows(answer_to):
-    """The unit of TEST in every case's experiment, all in one board."""
-    logs = {name: build(Log(f"case-{at}")) for at, (name, (_, build)) in enumerate(CASES.items())}
-    answers = answer_to(*logs.values())
-    return {name: answers.unit(experiment=log.name) for name, log in logs.items()}
-
-
 @pytest.mark.parametrize(("name", "row"), [(name, row) for name, (row, _) in CASES.items()])
 def test_the_unit_is_decided_by_its_row(rows, name, row):
     unit = rows[name]
