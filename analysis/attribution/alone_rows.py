@@ -41,12 +41,14 @@ def stress_incomplete(case: Case) -> Judgement:
     unit, policy = case.unit, case.policy
     if not unit.alone.k:
         return no(f"{unit.alone} alone")
+    compared = need(policy.rate_alone)
     numbers = (
         f"{unit.ran(*STRESS)} stress runs (needs {policy.stress_runs}), "
         f"{unit.ran(Phase.TIGHTENED)} tightened (needs {policy.min_tightened}), "
         f"{unit.ran(Phase.LOADED)} loaded (needs {policy.min_loaded}), "
-        f"{unit.ran(*PLAIN)} plain, green {unit.green(*ALONE)} alone (each needs "
-        f"{need(policy.rate_alone)} to compare with); patch {p_words(case.contrasts.patch)}, "
+        f"{unit.count(SUBJECT_AND_GREEN, PLAIN).n} plain (needs {compared}), "
+        f"green {unit.green(*ALONE)} alone (needs {compared}, or a failure of its own); "
+        f"patch {p_words(case.contrasts.patch)}, "
         f"tightened {p_words(case.contrasts.tightened_pooled)}, loaded {p_words(_load(case))}"
     )
     missing = _short_arms(case)
