@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -115,6 +116,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
+        if argv is None:
+            # The process is ending: impatience must not change how.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         code = _refuse("interrupted", ExitCode.INTERRUPTED)
     except click.ClickException as error:
         code = _refuse(_usage(error), ExitCode.BAD_INPUT)
