@@ -9,8 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import tui
+
+# How long an example takes says something about the machine and nothing about the code.
+settings.register_profile("soakboard", deadline=None)
+settings.load_profile("soakboard")
 
 Tui = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from analysis.model import Kind
 from analysis.records import schema
 from analysis.records.batch import Batch, Tail
+from analysis.records.bulk import Taken
 from analysis.records.identity import is_unstable, normal_form
-from analysis.records.lines import Line
-from analysis.records.record import Record
+from analysis.records.lines import Block, Line
+from analysis.records.record import FAILED, Record
 
 _COMPARED_CONTEXT = tuple(name for name in schema.CONTEXT if name != "variant")
 """The variant belongs to a test, and one run may have tests of several."""
+
+Context = tuple[Any, ...]
 
 
 def line_hash(raw: bytes) -> int:
@@ -41,10 +46,25 @@ class _Columns:
 
     def table(self) -> pa.Table:
         arrays = [
-            pa.array(values, type=column.type)
+            _array(values, column.type)
             for values, column in zip(self._columns.values(), self._schema, strict=True)
         ]
         return pa.table(arrays, schema=self._schema)
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        return pa.array(values, kind.value_type).dictionary_encode()
+    return pa.array(values, kind)
+
+
+def _of_words(words: pa.Array, meaning: Callable[[str], Any], kind: pa.DataType) -> pa.Array:
+    """What each row's word means, asked once a word."""
+    return pa.array(map(meaning, words.dictionary.to_pylist()), kind).take(words.indices)
+
+
+def _context(record: Record) -> Context:
+    return (record.run_id, *map(record.run.get, _COMPARED_CONTEXT))
 
 
 class Assembler:
@@ -55,27 +75,29 @@ class Assembler:
         self._rows = 0
         self._blank = 0
         self._pending = 0
-        self._run_lines = _Columns(schema.RUN_LINES)
+        self._runs: list[tuple[int, Context, Mapping[str, Any]]] = []
         self._test_lines = _Columns(schema.TEST_LINES)
+        self._taken: list[pa.Table] = []
         self._experiment_lines = _Columns(schema.EXPERIMENT_LINES)
         self._rejects = _Columns(schema.REJECTS)
         self._notes = _Columns(schema.NOTES)
-        self._contexts: set[tuple[Any, ...]] = set()
+        self._contexts: dict[Context, tuple[int, int, Mapping[str, Any]]] = {}
         self._identities: dict[str, tuple[str, bool]] = {}
 
     def accept(self, line: Line, number: int, record: Record) -> None:
         """Take the rows of one good line."""
         self.lines += 1
         self._rows += 1
-        position = {
-            "line": number,
-            "byte_offset": line.offset,
-            "line_hash": line_hash(line.raw),
-        }
-        if record.experiment is not None:
-            self._experiment_lines.add(record.experiment | position)
+        position = {"line": number, "byte_offset": line.offset}
+        if record.kind is Kind.TEST:
+            position["line_hash"] = self._accept_context(record, position)
         else:
-            self._accept_run(record, position)
+            position["line_hash"] = line_hash(line.raw)
+            if record.experiment is not None:
+                self._experiment_lines.add(record.experiment | position)
+            else:
+                row = {**record.run, **position, "kind": record.kind.value}
+                self._runs.append((number, _context(record), row))
         for index, test in enumerate(record.tests):
             test.update(position)
             test["item"] = index
@@ -92,16 +114,82 @@ class Assembler:
                 }
             )
 
-    def _accept_run(self, record: Record, position: Mapping[str, int]) -> None:
-        run = record.run
-        seen = (record.run_id, *map(run.get, _COMPARED_CONTEXT))
-        if record.kind is Kind.TEST:
-            if seen in self._contexts:
-                return
-            run = {name: run[name] for name in _COMPARED_CONTEXT if name in run}
-            run["run_id"] = record.run_id
-        self._contexts.add(seen)
-        self._run_lines.add({**run, **position, "kind": record.kind.value})
+    def accept_taken(self, taken: Taken, block: Block, first_line: int) -> None:
+        """Take test lines of a block whose first line has a number in the source."""
+        height = len(taken.lines)
+        self.lines += height
+        self._rows += height
+        lines = taken.lines + first_line
+        offsets = block.starts[taken.lines] + block.offset
+        used, first = np.unique(taken.frame, return_index=True)
+        hashes = np.zeros(len(taken.frames), np.int64)
+        for frame, row in zip(used.tolist(), first.tolist(), strict=True):
+            position = {"line": int(lines[row]), "byte_offset": int(offsets[row])}
+            hashes[frame] = self._accept_context(taken.frames[frame], position)
+        columns = {
+            "line": pa.array(lines),
+            "byte_offset": pa.array(offsets),
+            "line_hash": pa.array(hashes[taken.frame]),
+            "item": pa.array(np.zeros(height, np.int32)),
+            **taken.values,
+        }
+        tests = [frame.tests[0] for frame in taken.frames]
+        frame_of = pa.array(taken.frame)
+        for field in schema.TEST_LINES:
+            if field.name not in columns:
+                shared = [test.get(field.name) for test in tests]
+                empty = all(value is None for value in shared)
+                columns[field.name] = (
+                    pa.nulls(height, field.type)
+                    if empty
+                    else _array(shared, field.type).take(frame_of)
+                )
+        if "outcome" in taken.values:
+            columns["failed"] = _of_words(columns["outcome"], FAILED.get, pa.bool_())
+        ids = columns["test_id"]
+        columns["test_norm"] = _of_words(ids, lambda text: self._identity(text)[0], pa.string())
+        columns["test_norm"] = columns["test_norm"].dictionary_encode()
+        columns["unstable_id"] = _of_words(ids, lambda text: self._identity(text)[1], pa.bool_())
+        arrays = [columns[name] for name in schema.TEST_LINES.names]
+        self._taken.append(pa.table(arrays, schema=schema.TEST_LINES))
+
+    def _accept_context(self, record: Record, position: Mapping[str, int]) -> int:
+        """Keep what a test line says of its run, at the first line that says it."""
+        context, line = _context(record), position["line"]
+        known = self._contexts.get(context)
+        if known is not None and known[0] <= line:
+            return known[1]
+        found = line_hash(repr(context).encode())
+        row = {name: record.run[name] for name in _COMPARED_CONTEXT if name in record.run}
+        row |= {"run_id": record.run_id, "kind": record.kind.value, "line_hash": found, **position}
+        self._contexts[context] = line, found, row
+        return found
+
+    def _run_lines(self) -> pa.Table:
+        """Rows of lines about runs, and of contexts that no line above them has."""
+        first: dict[Context, int] = {}
+        for line, context, _ in self._runs:
+            first.setdefault(context, line)
+        rows = [(line, row) for line, _, row in self._runs]
+        for context, (line, _, row) in self._contexts.items():
+            if first.get(context, line) >= line:
+                rows.append((line, row))
+        columns = _Columns(schema.RUN_LINES)
+        for _, row in sorted(rows, key=lambda pair: pair[0]):
+            columns.add(row)
+        return columns.table()
+
+    def _tests(self) -> pa.Table:
+        """Executions in the order of their lines."""
+        own = self._test_lines.table()
+        if not self._taken:
+            return own
+        tables = [table for table in (*self._taken, own) if table.num_rows]
+        if len(tables) == 1:
+            return tables[0]
+        whole = pa.concat_tables(tables).unify_dictionaries()
+        order = pc.sort_indices(whole, [("line", "ascending"), ("item", "ascending")])
+        return whole.take(order).combine_chunks()
 
     def _identity(self, test_id: str) -> tuple[str, bool]:
         known = self._identities.get(test_id)
@@ -143,8 +231,8 @@ class Assembler:
             pending=self._pending,
             end_offset=end_offset,
             tail=tail,
-            run_lines=self._run_lines.table(),
-            test_lines=self._test_lines.table(),
+            run_lines=self._run_lines(),
+            test_lines=self._tests(),
             experiment_lines=self._experiment_lines.table(),
             rejects=self._rejects.table(),
             notes=self._notes.table(),

@@ -30,12 +30,10 @@ class Plain:
         self._stream = stream
         self._head = head
 
-    def pieces(self) -> Iterator[bytes]:
-        """The bytes of the stream, the head first."""
-        if self._head:
-            yield self._head
-        while data := self._stream.read(_PLAIN_BYTES):
-            yield data
+    def piece(self, size: int) -> bytes:
+        """The next bytes, about `size` of them; none at the end."""
+        head, self._head = self._head, b""
+        return head or self._stream.read(size)
 
 
 class _Damaged(Exception):
@@ -62,9 +60,14 @@ class Members:
         self._stream = stream
         self._head = head
         self._begin = begin
+        self._pieces = self._decompressed()
 
-    def pieces(self) -> Iterator[bytes]:
-        """The decompressed bytes up to the end or the damage, which `damage` then names."""
+    def piece(self, size: int) -> bytes:
+        """The next bytes, not many more than `size`; none at the end or the damage, which
+        `damage` then names."""
+        return next(filter(None, self._pieces), b"")
+
+    def _decompressed(self) -> Iterator[bytes]:
         member: _Member | None = None
         try:
             for data in self._compressed():

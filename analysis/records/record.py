@@ -24,10 +24,11 @@ DAY_MICROS = 86_400 * MICROS_PER_SECOND
 
 _NAMESPACE = re.compile(r"soak-([0-9]{1,18})-(red|green|subj)")
 _NAMESPACE_ROLES = {"red": Role.RED.value, "green": Role.GREEN.value, "subj": Role.SUBJECT.value}
-_FAILED = {
+FAILED = {
     **{outcome.value: outcome in FAILING for outcome in Outcome},
     **{outcome.value: None for outcome in NOT_EXECUTED},
 }
+"""Whether an outcome is a failure; None where nothing was executed."""
 _QUOTED_CHARACTERS = 200
 
 
@@ -284,7 +285,7 @@ def _execution(taken: _Taken, outcome: str) -> Row:
     """The row of one execution; its object is a test line or says the same."""
     row = taken.values
     row["outcome"] = outcome
-    row["failed"] = _FAILED[outcome]
+    row["failed"] = FAILED[outcome]
     if outcome == Outcome.XPASSED.value and taken.item.get("strict") is True:
         row["failed"] = True
     if any(len(touched) > 3 for touched in taken.item.get("resources") or ()):
@@ -306,7 +307,7 @@ def _executions(taken: _Taken, latest_micros: int) -> list[Row]:
             taken.give_back(plan.EXECUTION_ONLY)
         else:
             own = {name: value for name, value in values.items() if name != "env"}
-            rows.append(own | {"outcome": outcome, "failed": _FAILED[outcome]})
+            rows.append(own | {"outcome": outcome, "failed": FAILED[outcome]})
             if any(len(touched) > 3 for touched in taken.item.get("resources") or ()):
                 taken.extra["resources"] = taken.item["resources"]
     for index, item in enumerate(items):

@@ -2,8 +2,9 @@
 
 Every reader, whatever its speed, produces these tables; `store/schema.sql` has the
 same columns plus `source_id`. `line` counts from 1, `byte_offset` is the position of the
-line's first byte in the (decompressed) source, `line_hash` is 64 bits of the line's
-bytes without its line ending. Times are UTC in microseconds without a zone.
+line's first byte in the (decompressed) source. `line_hash` is 64 bits of the line's bytes
+without its line ending; of a `test` line it is 64 bits of what the line says of its run, and
+what it says of the execution stands in its row. Times are UTC in microseconds without a zone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 _POSITION = [("line", pa.int64()), ("byte_offset", pa.int64()), ("line_hash", pa.int64())]
 _TIME = pa.timestamp("us")
+_WORD = pa.dictionary(pa.int32(), pa.string())
 _RESOURCE = pa.struct([("kind", pa.string()), ("id", pa.string()), ("op", pa.string())])
 
 CONTEXT_TEXT = (
@@ -95,14 +97,14 @@ TEST_LINES = pa.schema(
     [
         *_POSITION,
         ("item", pa.int32()),
-        ("run_id", pa.string()),
-        ("test_id", pa.string()),
-        ("test_norm", pa.string()),
+        ("run_id", _WORD),
+        ("test_id", _WORD),
+        ("test_norm", _WORD),
         ("unstable_id", pa.bool_()),
-        ("variant", pa.string()),
+        ("variant", _WORD),
         ("attempt", pa.int64()),
         ("iteration", pa.int64()),
-        ("outcome", pa.string()),
+        ("outcome", _WORD),
         ("failed", pa.bool_()),
         ("started", _TIME),
         ("finished", _TIME),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,14 +15,16 @@ from analysis.records.decompress import GZIP_MAGIC, ZSTD_MAGIC, Plain, gunzip, u
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _SKIP_BYTES = 1024 * 1024
+_PIECE_BYTES = 32 * 1024 * 1024
 
 
 class _Decoder(Protocol):
-    """Decompressed bytes, piece by piece; `damage` once they ended too early."""
+    """Decompressed bytes, a piece of about `size` at a time, none at the end; `damage` once they
+    ended too early."""
 
     damage: str
 
-    def pieces(self) -> Iterator[bytes]: ...
+    def piece(self, size: int) -> bytes: ...
 
 
 class SourceStream(io.RawIOBase, BinaryIO):
@@ -34,7 +37,6 @@ class SourceStream(io.RawIOBase, BinaryIO):
     def __init__(self, decoder: _Decoder) -> None:
         super().__init__()
         self._decoder = decoder
-        self._pieces = decoder.pieces()
         self._left = memoryview(b"")
         self._position = 0
 
@@ -53,19 +55,26 @@ class SourceStream(io.RawIOBase, BinaryIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Up to `size` bytes, fewer only at the end; all that is left without a size."""
-        wanted = -1 if size is None else size
-        taken = bytearray()
-        while wanted < 0 or len(taken) < wanted:
+        wanted = sys.maxsize if size is None or size < 0 else size
+        parts: list[memoryview] = []
+        left = wanted
+        while left:
             if not self._left:
-                piece = next(self._pieces, None)
-                if piece is None:
+                piece = self._decoder.piece(min(left, _PIECE_BYTES))
+                if not piece:
                     break
                 self._left = memoryview(piece)
-            part = self._left if wanted < 0 else self._left[: wanted - len(taken)]
-            taken += part
-            self._left = self._left[len(part) :]
-        self._position += len(taken)
-        return bytes(taken)
+            part, self._left = self._left[:left], self._left[left:]
+            parts.append(part)
+            left -= len(part)
+        self._position += wanted - left
+        if (
+            len(parts) == 1
+            and isinstance(parts[0].obj, bytes)
+            and len(parts[0]) == len(parts[0].obj)
+        ):
+            return parts[0].obj
+        return b"".join(parts)
 
     def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
         """Fill `buffer` from the stream; returns the number of bytes."""

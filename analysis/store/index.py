@@ -12,12 +12,13 @@ import duckdb
 
 from analysis.errors import BadInput, EnvironmentFault
 from analysis.store import ledger, query
-from analysis.store.connect import LOCK_WAIT_S, SETTINGS, connect
+from analysis.store.connect import SETTINGS, connect, lock_wait
+from analysis.store.faults import Damaged, reason
 from analysis.store.transaction import transaction
 
 __all__ = ["SCHEMA_VERSION", "Index", "open_index", "open_memory", "transaction"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -39,36 +40,68 @@ def open_memory() -> Iterator[Index]:
 
 
 @contextmanager
-def open_index(path: Path, wait_s: float = LOCK_WAIT_S) -> Iterator[Index]:
+def open_index(path: Path, wait_s: float | None = None) -> Iterator[Index]:
     """Open the index at `path` for writing, creating it where there is none.
 
     An index of another schema version is set aside and an empty one takes its place, which
     knows the same sources; an ingest of them reads them again. Raises EnvironmentFault when
-    another process holds it for longer than `wait_s` seconds or the file cannot be written,
-    BadInput when the file is no index.
+    another process holds it for longer than `wait_s` seconds (None: as the person chose, see
+    `connect.lock_wait`), when it cannot be written or is damaged, or when it was deleted or
+    replaced meanwhile; BadInput when the file is no index.
     """
+    patience = lock_wait() if wait_s is None else wait_s
     _make_home(path)
-    connection = connect(path, wait_s)
+    connection = connect(path, patience)
     notices: tuple[str, ...] = ()
     sources: tuple[_Known, ...] = ()
     try:
-        found = _version(connection, path)
-        if found is not None and found != SCHEMA_VERSION:
-            sources = _known_sources(connection)
-            aside = _set_aside(connection, path, found)
-            notices = (_rebuilding(path, aside, sources),)
-            connection.close()
-            connection = connect(path, wait_s)
+        with _told_of(path):
             found = _version(connection, path)
-        with transaction(connection):
-            if found is None:
-                _create(connection)
-            for source in sources:
-                if source.readable:
-                    ledger.seed(connection, source.path, source.given_experiment)
-        yield Index(connection, path, notices)
+            if found is not None and found != SCHEMA_VERSION:
+                sources = _known_sources(connection)
+                aside = _set_aside(connection, path, found)
+                notices = (_rebuilding(path, aside, sources),)
+                connection.close()
+                connection = connect(path, patience)
+                found = _version(connection, path)
+            place = _place(path)
+            with transaction(connection):
+                if found is None:
+                    _create(connection)
+                for source in sources:
+                    if source.readable:
+                        ledger.seed(connection, source.path, source.given_experiment)
+            yield Index(connection, path, notices)
+            if _place(path) != place:
+                raise EnvironmentFault(
+                    f"{path}: the index was deleted or replaced while it was in use.",
+                    "Run the command again: what it did is not in the file that is there now.",
+                )
     finally:
         connection.close()
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """Which file stands under a path, None for no file."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """What the file of the index refuses, with its path."""
+    try:
+        yield
+    except Damaged as fault:
+        raise Damaged(fault.why, path) from fault
+    except (duckdb.IOException, duckdb.FatalException) as error:
+        raise EnvironmentFault(
+            f"{path}: the index cannot be used ({reason(error)}).",
+            "Nothing is lost: run the command again when the disk is in order.",
+        ) from error
 
 
 def _make_home(path: Path) -> None:

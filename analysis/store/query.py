@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from analysis.store.faults import Damaged, is_damage, reason
+
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 Parameters = Mapping[str, object]
 
 
 @contextmanager
 def running() -> Iterator[None]:
-    """Around a statement: what DuckDB says of Ctrl-C and of memory, in Python's own words."""
+    """Around a statement: what DuckDB says of Ctrl-C and of memory, in Python's own words.
+
+    Damaged: the file of the index is not what was written.
+    """
     try:
         yield
     except RuntimeError as error:
@@ -27,6 +33,22 @@ def running() -> Iterator[None]:
         raise KeyboardInterrupt from error
     except duckdb.OutOfMemoryException as error:
         raise MemoryError(str(error)) from error
+    except duckdb.Error as error:
+        if is_damage(error):
+            raise Damaged(reason(error)) from error
+        raise
+
+
+@contextmanager
+def registered(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator[None]:
+    """Arrow tables that statements can read under their names."""
+    for name, table in tables.items():
+        connection.register(name, table)
+    try:
+        yield
+    finally:
+        for name in tables:
+            connection.unregister(name)
 
 
 def write(

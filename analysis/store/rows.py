@@ -2,33 +2,103 @@
 
 from __future__ import annotations
 
-import duckdb
+from typing import Any
 
-from analysis.records import Batch
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from analysis.records import Batch, is_unstable, normal_form
 from analysis.store import query
 
-TABLES = {  # table of the index: table of a batch
-    "run_lines": "run_lines",
-    "test_lines": "test_lines",
-    "experiment_lines": "experiment_lines",
-    "reject_lines": "rejects",
-    "note_lines": "notes",
-}
+TABLES = ("run_lines", "executions", "experiment_lines", "reject_lines", "note_lines")
+
+
+_ADD_RUNS = """
+INSERT INTO run_names
+SELECT (SELECT coalesce(max(run_key), 0) FROM run_names) + row_number() OVER (ORDER BY place), text
+FROM words ANTI JOIN run_names ON run_id = text
+"""
+
+_ADD_TESTS = """
+INSERT INTO tests
+WITH first AS (SELECT coalesce(max(test_key), 0) AS key FROM tests),
+added AS (SELECT first.key + row_number() OVER (ORDER BY place) AS test_key, * FROM words, first)
+SELECT a.test_key, coalesce(t.norm_key, min(a.test_key) OVER (PARTITION BY a.norm)),
+    a.text, a.norm, a.unstable
+FROM added a
+LEFT JOIN (SELECT test_norm, min(norm_key) AS norm_key FROM tests GROUP BY ALL) t
+    ON t.test_norm = a.norm
+"""
 
 
 def insert(connection: duckdb.DuckDBPyConnection, source_id: int, batch: Batch) -> None:
     """Add the rows of a batch."""
-    for table, name in TABLES.items():
-        added = getattr(batch, name)
-        if not added.num_rows:
-            continue
-        connection.register("batch", added)
-        query.write(
-            connection,
-            f"INSERT INTO {table} BY NAME SELECT $source_id AS source_id, * FROM batch",
-            {"source_id": source_id},
+    _add(connection, "run_lines", source_id, batch.run_lines)
+    _add(connection, "executions", source_id, _with_keys(connection, batch.test_lines))
+    _add(connection, "experiment_lines", source_id, batch.experiment_lines)
+    _add(connection, "reject_lines", source_id, batch.rejects)
+    _add(connection, "note_lines", source_id, batch.notes)
+
+
+def _add(
+    connection: duckdb.DuckDBPyConnection, table: str, source_id: int, added: pa.Table
+) -> None:
+    if added.num_rows:
+        with query.registered(connection, batch=added):
+            query.write(
+                connection,
+                f"INSERT INTO {table} BY NAME SELECT $source_id AS source_id, * FROM batch",
+                {"source_id": source_id},
+            )
+
+
+def _with_keys(connection: duckdb.DuckDBPyConnection, tests: pa.Table) -> pa.Table:
+    """Executions with the keys of their names in the place of the names."""
+    if not tests.num_rows:
+        return tests
+    runs = tests.column("run_id").unify_dictionaries().combine_chunks()
+    names = tests.column("test_id").unify_dictionaries().combine_chunks()
+    kept = tests.drop_columns(["run_id", "test_id", "test_norm", "unstable_id"])
+    run_keys = _run_keys(connection, runs.dictionary)
+    test_keys = _test_keys(connection, names.dictionary)
+    return kept.append_column("run_key", run_keys.take(runs.indices)).append_column(
+        "test_key", test_keys.take(names.indices)
+    )
+
+
+def _run_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Array:
+    words = pa.table({"place": np.arange(len(names)), "text": names})
+    with query.registered(connection, words=words):
+        query.write(connection, _ADD_RUNS)
+        return _keys(connection, "SELECT run_key FROM words JOIN run_names ON run_id = text")
+
+
+def _test_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Array:
+    words = pa.table({"place": np.arange(len(names)), "text": names})
+    with query.registered(connection, words=words):
+        new = query.rows(
+            connection, "SELECT text FROM words ANTI JOIN tests ON test_id = text ORDER BY place"
         )
-        connection.unregister("batch")
+    if new:
+        texts = [text for (text,) in new]
+        added = pa.table(
+            {
+                "place": np.arange(len(texts)),
+                "text": texts,
+                "norm": list(map(normal_form, texts)),
+                "unstable": list(map(is_unstable, texts)),
+            }
+        )
+        with query.registered(connection, words=added):
+            query.write(connection, _ADD_TESTS)
+    with query.registered(connection, words=words):
+        return _keys(connection, "SELECT test_key FROM words JOIN tests ON test_id = text")
+
+
+def _keys(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Array:
+    found: Any = query.rows(connection, f"{sql} ORDER BY place")
+    return pa.array([key for (key,) in found], pa.int32())
 
 
 def drop(connection: duckdb.DuckDBPyConnection, source_id: int, start: int = 0) -> None:

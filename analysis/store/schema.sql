@@ -54,16 +54,37 @@ CREATE TABLE run_lines (
     timed_out BOOLEAN, crashed BOOLEAN, host VARCHAR, proof VARCHAR, extra VARCHAR
 );
 
-CREATE TABLE test_lines (
+CREATE TABLE run_names (run_key INTEGER NOT NULL, run_id VARCHAR NOT NULL);
+
+CREATE TABLE tests ( -- norm_key: the test_key of the first test of this normal form
+    test_key INTEGER NOT NULL, norm_key INTEGER NOT NULL,
+    test_id VARCHAR NOT NULL, test_norm VARCHAR NOT NULL, unstable_id BOOLEAN NOT NULL
+);
+
+CREATE TYPE outcome AS ENUM (
+    'passed', 'failed', 'error', 'timeout', 'crash', 'skipped', 'xfailed', 'xpassed'
+);
+
+-- Names are kept once: millions of executions take a few bytes each.
+CREATE TABLE executions (
     source_id INTEGER NOT NULL, line BIGINT NOT NULL, byte_offset BIGINT NOT NULL,
-    line_hash BIGINT NOT NULL, item INTEGER NOT NULL, run_id VARCHAR,
-    test_id VARCHAR NOT NULL, test_norm VARCHAR NOT NULL, unstable_id BOOLEAN NOT NULL,
+    line_hash BIGINT NOT NULL, item INTEGER NOT NULL, run_key INTEGER, test_key INTEGER NOT NULL,
     variant VARCHAR, attempt BIGINT, iteration BIGINT,
-    outcome VARCHAR NOT NULL, failed BOOLEAN,
+    outcome outcome NOT NULL, failed BOOLEAN,
     started TIMESTAMP, finished TIMESTAMP, duration_s DOUBLE, log VARCHAR,
     exc VARCHAR, errno VARCHAR, message VARCHAR, "where" VARCHAR,
     before VARCHAR[], resources STRUCT(kind VARCHAR, id VARCHAR, op VARCHAR)[], extra VARCHAR
 );
+
+CREATE VIEW test_lines AS
+SELECT
+    e.source_id, e.line, e.byte_offset, e.line_hash, e.item, n.run_id,
+    t.test_id, t.test_norm, t.unstable_id, e.variant, e.attempt, e.iteration,
+    e.outcome::VARCHAR AS outcome, e.failed, e.started, e.finished, e.duration_s, e.log,
+    e.exc, e.errno, e.message, e."where", e.before, e.resources, e.extra
+FROM executions e
+JOIN tests t USING (test_key)
+LEFT JOIN run_names n USING (run_key);
 
 CREATE TABLE reject_lines (
     source_id INTEGER NOT NULL, line BIGINT NOT NULL, byte_offset BIGINT NOT NULL,
@@ -113,12 +134,21 @@ CREATE TABLE findings (
 
 CREATE TABLE outage_runs (experiment VARCHAR NOT NULL, run_id VARCHAR NOT NULL);
 
-CREATE TABLE attributions (
-    experiment VARCHAR NOT NULL, patch_id VARCHAR NOT NULL, test_id VARCHAR NOT NULL,
-    variant VARCHAR, class VARCHAR NOT NULL, "row" VARCHAR NOT NULL, blocks BOOLEAN NOT NULL,
+CREATE TABLE judgements ( -- what was decided, once for all units that it holds for
+    experiment VARCHAR NOT NULL, judgement INTEGER NOT NULL, -- numbered within the experiment
+    class VARCHAR NOT NULL, "row" VARCHAR NOT NULL, blocks BOOLEAN NOT NULL,
     locus VARCHAR, why VARCHAR NOT NULL, action VARCHAR NOT NULL, seed_row INTEGER,
     p DOUBLE, detail VARCHAR NOT NULL -- JSON: counts, bounds, address, need, every row tried
 );
+
+CREATE TABLE units (
+    experiment VARCHAR NOT NULL, patch_id VARCHAR NOT NULL, test_id VARCHAR NOT NULL,
+    variant VARCHAR, judgement INTEGER NOT NULL
+);
+
+CREATE VIEW attributions AS
+SELECT u.experiment, u.patch_id, u.test_id, u.variant, j.* EXCLUDE (experiment, judgement)
+FROM units u JOIN judgements j USING (experiment, judgement);
 
 CREATE TABLE experiment_facts (
     experiment VARCHAR NOT NULL, class VARCHAR NOT NULL, newest TIMESTAMP, detail VARCHAR NOT NULL
