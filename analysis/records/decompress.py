@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -35,6 +36,15 @@ class Plain:
         head, self._head = self._head, b""
         return head or self._stream.read(size)
 
+    def skip(self, count: int) -> int:
+        """Leave out the next bytes without reading them, where that is possible; how many."""
+        if self._head or not self._stream.seekable():
+            return 0
+        here = self._stream.tell()
+        there = min(here + count, self._stream.seek(0, io.SEEK_END))
+        self._stream.seek(max(here, there))
+        return max(there - here, 0)
+
 
 class _Damaged(Exception):
     """The compressed data is wrong from here on."""
@@ -66,6 +76,10 @@ class Members:
         """The next bytes, not many more than `size`; none at the end or the damage, which
         `damage` then names."""
         return next(filter(None, self._pieces), b"")
+
+    def skip(self, count: int) -> int:
+        """Nothing: what is compressed has to be read."""
+        return 0
 
     def _decompressed(self) -> Iterator[bytes]:
         member: _Member | None = None
@@ -117,6 +131,9 @@ class _GzipMember:
                 raise _Damaged from None
             if piece:
                 yield piece
+            if self._inflate.eof:
+                # `unconsumed_tail` may still hold what it held before.
+                return
             data = self._inflate.unconsumed_tail
             if not data and len(piece) == _PLAIN_BYTES:
                 yield from self._held()

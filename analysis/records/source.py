@@ -26,6 +26,8 @@ class _Decoder(Protocol):
 
     def piece(self, size: int) -> bytes: ...
 
+    def skip(self, count: int) -> int: ...
+
 
 class SourceStream(io.RawIOBase, BinaryIO):
     """The decompressed bytes of a source, in order.
@@ -45,6 +47,11 @@ class SourceStream(io.RawIOBase, BinaryIO):
         """Why the stream ended too early; empty where it did not."""
         return self._decoder.damage
 
+    @property
+    def plain(self) -> bool:
+        """Whether the source is not compressed."""
+        return isinstance(self._decoder, Plain)
+
     def readable(self) -> bool:
         """Always."""
         return True
@@ -59,11 +66,8 @@ class SourceStream(io.RawIOBase, BinaryIO):
         parts: list[memoryview] = []
         left = wanted
         while left:
-            if not self._left:
-                piece = self._decoder.piece(min(left, _PIECE_BYTES))
-                if not piece:
-                    break
-                self._left = memoryview(piece)
+            if not self._left and not self._fill(min(left, _PIECE_BYTES)):
+                break
             part, self._left = self._left[:left], self._left[left:]
             parts.append(part)
             left -= len(part)
@@ -76,6 +80,10 @@ class SourceStream(io.RawIOBase, BinaryIO):
             return parts[0].obj
         return b"".join(parts)
 
+    def _fill(self, size: int) -> bool:
+        self._left = memoryview(self._decoder.piece(size))
+        return len(self._left) > 0
+
     def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
         """Fill `buffer` from the stream; returns the number of bytes."""
         data = self.read(len(buffer))
@@ -83,13 +91,18 @@ class SourceStream(io.RawIOBase, BinaryIO):
         return len(data)
 
     def skip(self, count: int) -> int:
-        """Read and forget `count` bytes; returns how many there were."""
+        """Leave out `count` bytes; returns how many there were."""
         left = count
         while left > 0:
-            data = self.read(min(left, _SKIP_BYTES))
-            if not data:
-                break
-            left -= len(data)
+            if self._left:
+                part = min(left, len(self._left))
+                self._left = self._left[part:]
+            else:
+                part = self._decoder.skip(left)
+                if not part and not self._fill(_SKIP_BYTES):
+                    break
+            left -= part
+        self._position += count - left
         return count - left
 
 

@@ -19,6 +19,7 @@ from analysis.records import SourceStream, Tail
 from analysis.store import query, rows
 
 IDENTITY_BYTES = 64 * 1024
+BLOCK_BYTES = 1024 * 1024
 CHUNK_BYTES = 1024 * 1024
 STDIN = "-"
 STREAM_DIRECTORY = "stdin"
@@ -44,16 +45,18 @@ class Status(StrEnum):
 class Content:
     """The decompressed bytes of a source at one moment.
 
-    identity: SHA-256 of the first 64 KiB. damage: why decompression stopped early, or empty.
+    identity: SHA-256 of the first 64 KiB. sha256, chain: see `Digest`. damage: why
+    decompression stopped early, or empty.
     """
 
     identity: str
     sha256: str
     size: int
     damage: str
+    chain: str
 
 
-NOTHING = Content("", "", 0, "")
+NOTHING = Content("", "", 0, "", "")
 """Of a source that the index knows and holds no content of."""
 
 
@@ -123,25 +126,85 @@ def stamp_of(path: Path) -> Stamp:
     return Stamp(facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
 
 
+class Digest:
+    """The hash of a content, which can go on where the content grows.
+
+    It is a chain over blocks of 1 MiB: chain = SHA-256(chain + SHA-256(block)), from nothing;
+    the hash is SHA-256(chain + bytes after the last whole block).
+    """
+
+    def __init__(self, before: Content = NOTHING) -> None:
+        """Of nothing, or of the whole blocks of a content that has them."""
+        self.size = before.size // BLOCK_BYTES * BLOCK_BYTES
+        self._chain = bytes.fromhex(before.chain)
+        self._head = hashlib.sha256()
+        self._identity = before.identity if self.size else ""
+        self._rest = bytearray()
+
+    @staticmethod
+    def of(head: bytes) -> str:
+        """The identity of a content with this beginning."""
+        return hashlib.sha256(head[:IDENTITY_BYTES]).hexdigest()
+
+    def update(self, data: bytes | memoryview) -> None:
+        """Take more bytes."""
+        view = memoryview(data)
+        if self.size < IDENTITY_BYTES and not self._identity:
+            self._head.update(view[: IDENTITY_BYTES - self.size])
+        while view:
+            part = view[: BLOCK_BYTES - len(self._rest)]
+            self._rest += part
+            self.size += len(part)
+            view = view[len(part) :]
+            if len(self._rest) == BLOCK_BYTES:
+                block = hashlib.sha256(self._rest).digest()
+                self._chain = hashlib.sha256(self._chain + block).digest()
+                self._rest.clear()
+
+    def content(self, damage: str = "") -> Content:
+        """What was taken."""
+        return Content(
+            self._identity or self._head.hexdigest(),
+            hashlib.sha256(self._chain + self._rest).hexdigest(),
+            self.size,
+            damage,
+            self._chain.hex(),
+        )
+
+
 def fingerprint(stream: SourceStream, prefix: int) -> tuple[Content, str | None]:
-    """Read a stream to its end: what it holds, and the SHA-256 of its first `prefix` bytes.
+    """Read a stream to its end: what it holds, and the hash of its first `prefix` bytes.
 
     The second is None where there are not as many.
     """
-    digest, head = hashlib.sha256(), hashlib.sha256()
-    size, at_prefix = 0, digest.hexdigest() if prefix == 0 else None
+    digest = Digest()
+    at_prefix = digest.content().sha256 if prefix == 0 else None
     while chunk := stream.read(CHUNK_BYTES):
-        if size < IDENTITY_BYTES:
-            head.update(chunk[: IDENTITY_BYTES - size])
-        if size < prefix <= size + len(chunk):
-            cut = prefix - size
+        if digest.size < prefix <= digest.size + len(chunk):
+            cut = prefix - digest.size
             digest.update(chunk[:cut])
-            at_prefix = digest.hexdigest()
-            digest.update(chunk[cut:])
-        else:
-            digest.update(chunk)
-        size += len(chunk)
-    return Content(head.hexdigest(), digest.hexdigest(), size, stream.damage), at_prefix
+            at_prefix = digest.content().sha256
+            chunk = chunk[cut:]
+        digest.update(chunk)
+    return digest.content(stream.damage), at_prefix
+
+
+def has_beginning(connection: duckdb.DuckDBPyConnection, identity: str) -> bool:
+    """Whether a source begins with the same 64 KiB."""
+    return (
+        query.first(
+            connection, "SELECT 1 FROM sources WHERE identity = $identity", {"identity": identity}
+        )
+        is not None
+    )
+
+
+def has_copies(connection: duckdb.DuckDBPyConnection, source_id: int) -> bool:
+    """Whether other sources have the content of this one."""
+    return (
+        query.first(connection, "SELECT 1 FROM sources WHERE same_as = $id", {"id": source_id})
+        is not None
+    )
 
 
 def entry_of(connection: duckdb.DuckDBPyConnection, path: str) -> Entry | None:
@@ -177,7 +240,7 @@ def write(connection: duckdb.DuckDBPyConnection, entry: Entry) -> None:
         """INSERT INTO sources BY NAME SELECT
             $source_id AS source_id, $path AS path, $directory AS directory,
             $given AS given_experiment, $identity AS identity, $sha256 AS content_sha256,
-            $size AS content_size, $disk_size AS disk_size, $mtime_ns AS mtime_ns,
+            $size AS content_size, $chain AS chain, $disk_size AS disk_size, $mtime_ns AS mtime_ns,
             $ctime_ns AS ctime_ns, $done AS done, $lines AS lines, $accepted AS accepted,
             $rejected AS rejected, $blank AS blank, $pending AS pending, $tail AS tail,
             $finished AS finished, $damage AS damage, $vanished AS vanished,
@@ -217,8 +280,9 @@ def forget_content(connection: duckdb.DuckDBPyConnection, holder: int) -> None:
     """Of every source of a content: its path stays known, and that nothing of it is held."""
     query.write(
         connection,
-        """UPDATE sources SET identity = '', content_sha256 = '', content_size = 0, damage = '',
-            disk_size = -1, mtime_ns = -1, ctime_ns = -1, lines = 0, accepted = 0, rejected = 0,
+        """UPDATE sources SET identity = '', content_sha256 = '', content_size = 0,
+            damage = '', chain = '', disk_size = -1, mtime_ns = -1, ctime_ns = -1,
+            lines = 0, accepted = 0, rejected = 0,
             blank = 0, pending = 0, done = 0, tail = 'none', same_as = NULL
         WHERE source_id = $holder OR same_as = $holder""",
         {"holder": holder},
@@ -301,7 +365,7 @@ def _first(
         connection,
         f"""SELECT source_id, path, directory, given_experiment,
             {{'identity': identity, 'sha256': content_sha256, 'size': content_size,
-                'damage': damage}},
+                'damage': damage, 'chain': chain}},
             {{'disk_size': disk_size, 'mtime_ns': mtime_ns, 'ctime_ns': ctime_ns}},
             {{'lines': lines, 'accepted': accepted, 'rejected': rejected, 'blank': blank,
                 'pending': pending, 'done': done}},
@@ -337,6 +401,7 @@ def _columns(entry: Entry) -> dict[str, Any]:
         "identity": entry.content.identity,
         "sha256": entry.content.sha256,
         "size": entry.content.size,
+        "chain": entry.content.chain,
         "disk_size": entry.stamp.disk_size,
         "mtime_ns": entry.stamp.mtime_ns,
         "ctime_ns": entry.stamp.ctime_ns,

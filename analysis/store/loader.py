@@ -19,7 +19,7 @@ from analysis.errors import AnalysisError, BadInput
 from analysis.records import open_source
 from analysis.store import ledger, reading, rows
 from analysis.store.ledger import STDIN, Content, Counts, Entry, Stamp, Status
-from analysis.store.reading import standard_input
+from analysis.store.reading import Reading, standard_input
 from analysis.store.transaction import IndexFault, transaction
 
 __all__ = [
@@ -160,15 +160,28 @@ class _Source:
     how: Ingest
 
     def read(self, connection: duckdb.DuckDBPyConnection, source_id: int, before: Counts) -> Counts:
+        """Store what follows `before`, up to the end of the content."""
         return reading.read_from(
-            connection,
-            self.given.file,
-            self.content,
-            source_id,
-            before,
-            final=self.how.final,
-            now=self.how.now,
+            connection, self.given.file, self.content, source_id, before, self._reading
         )
+
+    def read_on(
+        self, connection: duckdb.DuckDBPyConnection, source_id: int, before: Counts
+    ) -> tuple[_Source, Counts]:
+        """Store what follows `before`, up to where the file ends now; the source with that."""
+        counts, content = reading.read_on(
+            connection, self.given.file, self.content, source_id, before, self._reading
+        )
+        return replace(self, content=content), counts
+
+    @property
+    def _reading(self) -> Reading:
+        return Reading(self.how.final, self.how.now)
+
+    def refusal(self, counts: Counts) -> str:
+        """Why this is no log; empty for one."""
+        shown = _shown(self.given.name)
+        return reading.why_no_log(self.given.file, shown, self.content, counts)
 
     def entry(
         self, source_id: int, known: Entry | None, counts: Counts, same_as: int | None = None
@@ -194,6 +207,13 @@ def _take(connection: duckdb.DuckDBPyConnection, given: _Given, how: Ingest) -> 
     stamp = _stamp(given.file)
     if known and _untouched(known, stamp) and _settled(known, how):
         return _report(known, Status.KNOWN)
+    if given.name != STDIN:
+        # What cannot be anything else is read once; otherwise what it is has to be known first.
+        if known is None:
+            if not ledger.has_beginning(connection, reading.begins_like(given.file)):
+                return _read_on(connection, _Source(given, stamp, ledger.NOTHING, how), None)
+        elif _goes_on(connection, given, known):
+            return _read_on(connection, _Source(given, stamp, known.content, how), known)
     with open_source(given.file) as stream:
         content, prefix = ledger.fingerprint(stream, known.content.size if known else 0)
     if given.name == STDIN:
@@ -243,6 +263,26 @@ def _seen_again(
     return _agree(connection, source, now, Status.KNOWN)
 
 
+def _goes_on(connection: duckdb.DuckDBPyConnection, given: _Given, known: Entry) -> bool:
+    """Whether a source holds its rows for itself alone, and new bytes follow them."""
+    alone = known.same_as is None and not ledger.has_copies(connection, known.source_id)
+    return alone and reading.has_grown(given.file, known.content)
+
+
+def _read_on(
+    connection: duckdb.DuckDBPyConnection, source: _Source, known: Entry | None
+) -> SourceReport:
+    """New bytes of a source, after those that are known."""
+    source_id = known.source_id if known else ledger.next_id(connection)
+    before = known.counts.before_the_tail() if known else Counts()
+    rows.drop(connection, source_id, before.done)
+    source, counts = source.read_on(connection, source_id, before)
+    twin = ledger.holder_of(connection, source.content, source.given.name)
+    if twin:
+        return _same_content(connection, source, source_id, known, twin)
+    return _counted(connection, source, source_id, known, counts, grown=known is not None)
+
+
 def _changed(
     connection: duckdb.DuckDBPyConnection,
     source: _Source,
@@ -258,16 +298,38 @@ def _changed(
     grown = known is not None and known.content.sha256 == prefix
     twin = ledger.holder_of(connection, source.content, source.given.name)
     if twin:
-        rows.drop(connection, source_id)
-        entry = source.entry(source_id, known, twin.counts, twin.source_id)
-        ledger.write(connection, entry)
-        return _agree(connection, source, entry, Status.SAME_CONTENT)
+        return _same_content(connection, source, source_id, known, twin)
     before = known.counts.before_the_tail() if known and grown and has_rows else Counts()
     rows.drop(connection, source_id, before.done)
     counts = source.read(connection, source_id, before)
-    refusal = reading.why_no_log(
-        source.given.file, _shown(source.given.name), source.content, counts
-    )
+    return _counted(connection, source, source_id, known, counts, grown=grown)
+
+
+def _same_content(
+    connection: duckdb.DuckDBPyConnection,
+    source: _Source,
+    source_id: int,
+    known: Entry | None,
+    twin: Entry,
+) -> SourceReport:
+    """Another source has the rows of this content."""
+    rows.drop(connection, source_id)
+    entry = source.entry(source_id, known, twin.counts, twin.source_id)
+    ledger.write(connection, entry)
+    return _agree(connection, source, entry, Status.SAME_CONTENT)
+
+
+def _counted(
+    connection: duckdb.DuckDBPyConnection,
+    source: _Source,
+    source_id: int,
+    known: Entry | None,
+    counts: Counts,
+    *,
+    grown: bool,
+) -> SourceReport:
+    """Write down what the lines of a source became, or refuse it."""
+    refusal = source.refusal(counts)
     entry = source.entry(source_id, known, counts)
     if refusal:
         return _refuse(connection, entry, refusal, known)
@@ -284,7 +346,7 @@ def _agree(
         before = counts.before_the_tail()
         rows.drop(connection, entry.holder, before.done)
         counts = source.read(connection, entry.holder, before)
-        refusal = reading.why_no_log(source.given.file, _shown(entry.path), source.content, counts)
+        refusal = source.refusal(counts)
         if refusal:
             return _refuse(connection, entry, refusal)
         ledger.set_counts(connection, entry.holder, counts)

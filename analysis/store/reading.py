@@ -6,7 +6,9 @@ import io
 import stat
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +17,7 @@ import duckdb
 
 from analysis.records import Batch, SourceStream, open_source, read
 from analysis.store import ledger, rows
-from analysis.store.ledger import Content, Counts
+from analysis.store.ledger import Content, Counts, Digest
 
 
 @contextmanager
@@ -48,43 +50,104 @@ def is_gone(path: Path) -> bool:
     return stat.S_ISDIR(mode)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How to read: final, that no writer will complete a torn last line; now, the clock."""
+
+    final: bool
+    now: datetime
+
+
 def read_from(
     connection: duckdb.DuckDBPyConnection,
     path: Path,
     content: Content,
     source_id: int,
     before: Counts,
-    *,
-    final: bool,
-    now: datetime,
+    how: Reading,
 ) -> Counts:
     """Store what follows the whole lines counted in `before`; returns the counts of it all.
 
     content: what the file held when it was fingerprinted. Nothing beyond it is read, because
     a writer may be appending right now.
     """
-    counts = before
     with open_source(path) as stream:
         stream.skip(before.done)
-        batches = read(
-            _Limited(stream, content.size - before.done, content.damage),
-            final=final,
-            now=now,
-            start=before.done,
-            first_line=before.lines + 1,
+        limited = _Limited(stream, content.size - before.done, content.damage)
+        return _store(connection, path, limited, source_id, before, how)
+
+
+def read_on(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    known: Content,
+    source_id: int,
+    before: Counts,
+    how: Reading,
+) -> tuple[Counts, Content]:
+    """Like `read_from`, up to where the file ends now, and what it then holds.
+
+    known: the content that the file was found to begin with; NOTHING for a new one.
+    """
+    digest = Digest(known)
+    with open_source(path) as stream:
+        hashed = digest.size
+        stream.skip(min(before.done, hashed))
+        if hashed < before.done:
+            digest.update(stream.read(before.done - hashed))
+        with _Hashed(stream, digest, max(hashed - before.done, 0)) as heard:
+            counts = _store(connection, path, heard, source_id, before, how)
+    return counts, digest.content(stream.damage)
+
+
+def has_grown(path: Path, known: Content) -> bool:
+    """Whether a file that is not compressed begins with what is known of it and goes on.
+
+    Looked at are its first 64 KiB and what follows the last whole block of the known content,
+    so that a log of gigabytes can be read on at once.
+    """
+    if known.size < ledger.BLOCK_BYTES or known.damage:
+        return False
+    with open_source(path) as stream:
+        if not stream.plain or Digest.of(stream.read(ledger.IDENTITY_BYTES)) != known.identity:
+            return False
+        digest = Digest(known)
+        stream.skip(digest.size - ledger.IDENTITY_BYTES)
+        digest.update(stream.read(known.size - digest.size))
+        return digest.content() == known and stream.read(1) != b""
+
+
+def begins_like(path: Path) -> str:
+    """The identity of what a file holds: see `Content`."""
+    with open_source(path) as stream:
+        return Digest.of(stream.read(ledger.IDENTITY_BYTES))
+
+
+def _store(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    stream: BinaryIO,
+    source_id: int,
+    before: Counts,
+    how: Reading,
+) -> Counts:
+    """Store the lines of a stream that stands after the whole lines counted in `before`."""
+    counts = before
+    batches = read(
+        stream, final=how.final, now=how.now, start=before.done, first_line=before.lines + 1
+    )
+    for batch in batches:
+        rows.insert(connection, source_id, batch)
+        counts = Counts(
+            lines=counts.lines + batch.lines,
+            accepted=counts.accepted + batch.rows,
+            rejected=counts.rejected + batch.reject_count,
+            blank=counts.blank + batch.blank,
+            pending=counts.pending + batch.pending,
+            done=batch.end_offset,
+            tail=batch.tail,
+            first_reject=counts.first_reject or _first_reject(batch),
         )
-        for batch in batches:
-            rows.insert(connection, source_id, batch)
-            counts = Counts(
-                lines=counts.lines + batch.lines,
-                accepted=counts.accepted + batch.rows,
-                rejected=counts.rejected + batch.reject_count,
-                blank=counts.blank + batch.blank,
-                pending=counts.pending + batch.pending,
-                done=batch.end_offset,
-                tail=batch.tail,
-                first_reject=counts.first_reject or _first_reject(batch),
-            )
     found = counts.accepted + counts.rejected + counts.blank + counts.pending
     if counts.lines != found:
         raise RuntimeError(f"{path}: {counts.lines} lines, but {found} accounted for")
@@ -125,6 +188,40 @@ def _looks_like(beginning: bytes) -> str:
     if b"\0" in beginning:
         return "this is a binary file"
     return "this is no soakboard log"
+
+
+class _Hashed(io.RawIOBase, BinaryIO):
+    """A stream whose bytes, but the first `skip`, are hashed beside the reading of them."""
+
+    def __init__(self, stream: SourceStream, digest: Digest, skip: int) -> None:
+        super().__init__()
+        self._stream, self._digest, self._skip = stream, digest, skip
+        self._hashing = ThreadPoolExecutor(1)
+        self._last: Future[None] | None = None
+
+    @property
+    def damage(self) -> str:
+        """Why the stream ended too early."""
+        return self._stream.damage
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Up to `size` bytes, fewer at the end."""
+        chunk = self._stream.read(size)
+        unknown = memoryview(chunk)[self._skip :]
+        self._skip -= len(chunk) - len(unknown)
+        if self._last is not None:
+            self._last.result()
+        self._last = self._hashing.submit(self._digest.update, unknown)
+        return chunk
+
+    def close(self) -> None:
+        """Wait for the last bytes to be hashed."""
+        self._hashing.shutdown()
+        super().close()
 
 
 class _Limited(io.RawIOBase, BinaryIO):

@@ -208,3 +208,11 @@ def test_a_directory_without_permission_is_the_machines_fault(tmp_path):
     with unprivileged(), pytest.raises(EnvironmentFault) as refused:
         find_logs(closed)
     assert str(closed) in refused.value.message
+
+
+@pytest.mark.parametrize("size", range(256 * 1024 - 2, 256 * 1024 + 3))
+def test_a_member_that_ends_anywhere_is_followed_by_the_next(size):
+    packed = gzip.compress(b"a" * size) + gzip.compress(b"b" * 10)
+    with decoded(io.BytesIO(packed)) as stream:
+        assert stream.read() == b"a" * size + b"b" * 10
+    assert stream.damage == ""
