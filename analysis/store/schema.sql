@@ -13,7 +13,9 @@ CREATE TABLE sources (
                                      -- for what can be read once only
     given_experiment VARCHAR,        -- --experiment at ingest
     identity VARCHAR NOT NULL,       -- SHA-256 of the first 64 KiB: names runs without run_id
-    content_sha256 VARCHAR NOT NULL, -- of all bytes read, decompressed; empty: holds no log now
+    content_sha256 VARCHAR NOT NULL, -- of all bytes read, decompressed, block by block (see
+                                     -- ledger.Digest); empty: holds no log now
+    chain VARCHAR NOT NULL,          -- what it goes on from when the content grows
     content_size BIGINT NOT NULL,    -- in bytes, decompressed
     disk_size BIGINT NOT NULL,       -- in bytes, as stored
     mtime_ns BIGINT NOT NULL,        -- this, ctime_ns and disk_size are -1 where a file changed
