@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tui.progress import progress
 from tui.text import safe
 
 if TYPE_CHECKING:
@@ -111,12 +112,15 @@ def board_for(chosen: Selection, digests: dict[str, str] | None = None) -> Itera
     db = chosen.db if chosen.paths else existing_index(chosen.db)
     with open_board(db, load_config(Path.cwd())) as board:
         board.digests = digests or {}
+        with progress() as watch:
+            if chosen.paths:
+                how = Ingest(now(), final=True, experiment=chosen.experiment, watch=watch)
+                reports = board.take(Inputs(chosen.paths, stdin_of(chosen.paths)), how)
+            else:
+                reports = board.catch_up(Ingest(now(), final=False, watch=watch))
+        usable(reports)
         if chosen.paths:
-            how = Ingest(now(), final=True, experiment=chosen.experiment)
-            reports = usable(board.take(Inputs(chosen.paths, stdin_of(chosen.paths)), how))
             tell_of_sources(reports)
-        else:
-            usable(board.catch_up(Ingest(now(), final=False)))
         tell_notices(board)
         yield board
 

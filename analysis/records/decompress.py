@@ -30,11 +30,14 @@ class Plain:
     def __init__(self, stream: BinaryIO, head: bytes) -> None:
         self._stream = stream
         self._head = head
+        self.consumed = 0
 
     def piece(self, size: int) -> bytes:
         """The next bytes, about `size` of them; none at the end."""
         head, self._head = self._head, b""
-        return head or self._stream.read(size)
+        piece = head or self._stream.read(size)
+        self.consumed += len(piece)
+        return piece
 
     def skip(self, count: int) -> int:
         """Leave out the next bytes without reading them, where that is possible; how many."""
@@ -43,7 +46,9 @@ class Plain:
         here = self._stream.tell()
         there = min(here + count, self._stream.seek(0, io.SEEK_END))
         self._stream.seek(max(here, there))
-        return max(there - here, 0)
+        skipped = max(there - here, 0)
+        self.consumed += skipped
+        return skipped
 
 
 class _Damaged(Exception):
@@ -70,6 +75,7 @@ class Members:
         self._stream = stream
         self._head = head
         self._begin = begin
+        self.consumed = 0
         self._pieces = self._decompressed()
 
     def piece(self, size: int) -> bytes:
@@ -106,6 +112,7 @@ class Members:
     def _compressed(self) -> Iterator[bytes]:
         yield self._head
         while data := self._stream.read(_COMPRESSED_BYTES):
+            self.consumed += len(data)
             yield data
 
 

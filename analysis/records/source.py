@@ -23,6 +23,7 @@ class _Decoder(Protocol):
     ended too early."""
 
     damage: str
+    consumed: int
 
     def piece(self, size: int) -> bytes: ...
 
@@ -46,6 +47,11 @@ class SourceStream(io.RawIOBase, BinaryIO):
     def damage(self) -> str:
         """Why the stream ended too early; empty where it did not."""
         return self._decoder.damage
+
+    @property
+    def consumed(self) -> int:
+        """Bytes of the file that were read, as they are stored."""
+        return self._decoder.consumed
 
     @property
     def plain(self) -> bool:

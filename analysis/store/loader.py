@@ -19,7 +19,7 @@ from analysis.errors import AnalysisError, BadInput
 from analysis.records import open_source
 from analysis.store import ledger, reading, rows
 from analysis.store.ledger import STDIN, Content, Counts, Entry, Stamp, Status
-from analysis.store.reading import Reading, standard_input
+from analysis.store.reading import Reading, Watch, standard_input
 from analysis.store.transaction import IndexFault, transaction
 
 __all__ = [
@@ -53,11 +53,13 @@ class SourceReport:
 
 @dataclass(frozen=True)
 class Ingest:
-    """How to read: `final` says that no writer will complete a torn last line."""
+    """How to read: `final` says that no writer will complete a torn last line; `watch` is told
+    how far it is."""
 
     now: datetime
     final: bool
     experiment: str | None = None
+    watch: Watch | None = None
 
 
 def ingest(
@@ -176,7 +178,7 @@ class _Source:
 
     @property
     def _reading(self) -> Reading:
-        return Reading(self.how.final, self.how.now)
+        return Reading(self.how.final, self.how.now, self.how.watch)
 
     def refusal(self, counts: Counts) -> str:
         """Why this is no log; empty for one."""

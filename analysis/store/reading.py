@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,11 +51,27 @@ def is_gone(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """How far the reading of a source is. done and total: bytes of the file as it is stored;
+    lines: read so far, those of before included."""
+
+    path: Path
+    done: int
+    total: int
+    lines: int
+
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
 class Reading:
-    """How to read: final, that no writer will complete a torn last line; now, the clock."""
+    """How to read: final, that no writer will complete a torn last line; now, the clock; watch,
+    who is told how far it is."""
 
     final: bool
     now: datetime
+    watch: Watch | None = None
 
 
 def read_from(
@@ -74,7 +90,8 @@ def read_from(
     with open_source(path) as stream:
         stream.skip(before.done)
         limited = _Limited(stream, content.size - before.done, content.damage)
-        return _store(connection, path, limited, source_id, before, how)
+        told = _teller(how, path, stream)
+        return _store(connection, path, limited, source_id, before, how, told)
 
 
 def read_on(
@@ -96,7 +113,8 @@ def read_on(
         if hashed < before.done:
             digest.update(stream.read(before.done - hashed))
         with _Hashed(stream, digest, max(hashed - before.done, 0)) as heard:
-            counts = _store(connection, path, heard, source_id, before, how)
+            told = _teller(how, path, stream)
+            counts = _store(connection, path, heard, source_id, before, how, told)
     return counts, digest.content(stream.damage)
 
 
@@ -123,6 +141,15 @@ def begins_like(path: Path) -> str:
         return Digest.of(stream.read(ledger.IDENTITY_BYTES))
 
 
+def _teller(how: Reading, path: Path, stream: SourceStream) -> Callable[[int], None]:
+    """Tells the one who watches how far the reading of a file is."""
+    watch = how.watch
+    if watch is None:
+        return lambda _: None
+    total = path.stat().st_size
+    return lambda lines: watch(Progress(path, stream.consumed, total, lines))
+
+
 def _store(
     connection: duckdb.DuckDBPyConnection,
     path: Path,
@@ -130,8 +157,12 @@ def _store(
     source_id: int,
     before: Counts,
     how: Reading,
+    tell: Callable[[int], None],
 ) -> Counts:
-    """Store the lines of a stream that stands after the whole lines counted in `before`."""
+    """Store the lines of a stream that stands after the whole lines counted in `before`.
+
+    tell: gets the number of lines, again and again.
+    """
     counts = before
     batches = read(
         stream, final=how.final, now=how.now, start=before.done, first_line=before.lines + 1
@@ -148,6 +179,7 @@ def _store(
             tail=batch.tail,
             first_reject=counts.first_reject or _first_reject(batch),
         )
+        tell(counts.lines)
     found = counts.accepted + counts.rejected + counts.blank + counts.pending
     if counts.lines != found:
         raise RuntimeError(f"{path}: {counts.lines} lines, but {found} accounted for")

@@ -9,6 +9,7 @@ import click
 from tui.exit_codes import ExitCode
 from tui.machine import print_json
 from tui.opening import db_option, index_for, json_option, log_paths, stdin_of, tell
+from tui.progress import progress
 from tui.text import table
 
 
@@ -19,6 +20,7 @@ from tui.text import table
 @click.option("--experiment", metavar="NAME", help="Names the experiment of lines that name none.")
 @click.option("--final", is_flag=True, help="No writer goes on: a torn last line is a reject.")
 @click.option("--dry-run", is_flag=True, help="Say what would be read, and change nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but what was refused.")
 def command(
     paths: tuple[Path, ...],
     db: Path | None,
@@ -26,6 +28,7 @@ def command(
     experiment: str | None,
     final: bool,
     dry_run: bool,
+    quiet: bool,
 ) -> ExitCode:
     """Read logs into the index; every line becomes a row or a visible reject.
 
@@ -38,14 +41,15 @@ def command(
     path: Path | None = index_for(db)
     if dry_run and path is not None and not path.exists():
         path = None  # trying must not leave an index behind
-    how = Ingest(now(), final=final, experiment=experiment)
-    with open_board(path, load_config(Path.cwd())) as board:
+    with open_board(path, load_config(Path.cwd())) as board, progress(quiet=quiet) as watch:
+        how = Ingest(now(), final=final, experiment=experiment, watch=watch)
         inputs = Inputs(paths, stdin_of(paths)) if paths else None
         if dry_run:
             reports = board.rehearse(inputs, how)
         else:
             reports = board.catch_up(how) if inputs is None else board.take(inputs, how)
-        # What the reports say stands below; classes are derived when they are asked for.
+    # What the reports say stands below; classes are derived when they are asked for.
+    if not quiet:
         tell(board.index.notices)
     if as_json:
         print_json(
@@ -67,7 +71,7 @@ def command(
                 ],
             },
         )
-    else:
+    elif not quiet:
         headers = ["SOURCE", "STATUS", "LINES", "ROWS", "REJECTS", "BLANK", "PENDING"]
         rows = [
             [one.path, one.status, one.lines, one.rows, one.rejects, one.blank, one.pending]
@@ -75,7 +79,8 @@ def command(
         ]
         click.echo(table(headers, rows, "llrrrrr"))
     refused = [one for one in reports if one.status is Status.REFUSED]
-    tell([f"{one.path}: {one.note}" for one in reports if one.note and one not in refused])
+    if not quiet:
+        tell([f"{one.path}: {one.note}" for one in reports if one.note and one not in refused])
     tell([one.note for one in refused])
     if not refused:
         return ExitCode.YES
