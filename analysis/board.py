@@ -24,6 +24,7 @@ from analysis.evidence.audit import Header, assign_experiments, audit, headers
 from analysis.evidence.outage import find_outages
 from analysis.records import find_logs
 from analysis.store import ledger, query
+from analysis.store.derived import forget_the_gone
 from analysis.store.index import Index, open_index, open_memory, transaction
 from analysis.store.ledger import Status
 from analysis.store.loader import STDIN, Ingest, SourceReport, ingest, rehearse, standard_input
@@ -77,21 +78,33 @@ class Board:
     def derive(self) -> None:
         """Bring runs, findings and attributions up to date with logs, policy and code.
 
-        They are a cache: nothing happens while none of the three has changed.
+        They are a cache: only experiments for which one of the three has changed are derived
+        anew.
         """
         configs = self._configs()
-        key = _key(self.connection, configs, self.digests)
-        if query.first(self.connection, "SELECT key FROM derived_key") == (key,):
+        keys = _keys(self.connection, configs, self.digests)
+        whole = _digest(sorted(keys.items()))
+        if query.first(self.connection, "SELECT key FROM derived_key") == (whole,):
             return
         # Reading logs needs no statistics, and they are slow to import.
         from analysis.attribution.attribute import attribute
 
+        known = dict(query.rows(self.connection, "FROM derived_experiments"))
+        touched = {name: configs[name] for name in configs if known.get(name) != keys[name]}
         with transaction(self.connection):
-            audit(self.connection, configs)
-            find_outages(self.connection)
-            attribute(self.connection, configs, self._overridden(configs), self.digests)
-            query.write(self.connection, "DELETE FROM derived_key")
-            query.write(self.connection, "INSERT INTO derived_key VALUES ($key)", {"key": key})
+            forget_the_gone(self.connection)
+            audit(self.connection, touched)
+            find_outages(self.connection, touched)
+            attribute(self.connection, touched, self._overridden(touched), self.digests)
+            for table in ("derived_key", "derived_experiments"):
+                query.write(self.connection, f"DELETE FROM {table}")
+            query.write(self.connection, "INSERT INTO derived_key VALUES ($key)", {"key": whole})
+            query.write(
+                self.connection,
+                """INSERT INTO derived_experiments
+                SELECT unnest($names::VARCHAR[]), unnest($keys::VARCHAR[])""",
+                {"names": list(keys), "keys": list(keys.values())},
+            )
 
     def _overridden(self, configs: Mapping[str, Config]) -> dict[str, tuple[str, ...]]:
         """The keys in which an experiment's header overrules the file, or the policy."""
@@ -106,8 +119,14 @@ class Board:
 
     def _configs(self) -> dict[str, Config]:
         """The effective configuration of each experiment: its header overrides the file."""
-        with transaction(self.connection):
-            assign_experiments(self.connection)
+        sources = _digest(_sources_of(self.connection))
+        if query.first(self.connection, "SELECT key FROM assigned_key") != (sources,):
+            with transaction(self.connection):
+                assign_experiments(self.connection)
+                query.write(self.connection, "DELETE FROM assigned_key")
+                query.write(
+                    self.connection, "INSERT INTO assigned_key VALUES ($key)", {"key": sources}
+                )
         configs = {}
         for name, header in headers(self.connection).items():
             configs[name], complaints = override(self.config, _fields(header))
@@ -171,23 +190,45 @@ def _fields(header: Header) -> dict[str, object]:
     }
 
 
-def _key(
+def _keys(
     connection: duckdb.DuckDBPyConnection,
     configs: Mapping[str, Config],
     digests: Mapping[str, str],
-) -> str:
-    """What the derived tables depend on: code, policy and the content of every source."""
-    sources: Sequence[tuple[Any, ...]] = query.rows(
+) -> dict[str, str]:
+    """What is derived of each experiment depends on: code, policy, and the content of the
+    sources that have its runs, and which of their runs it has."""
+    contents = {row[0]: row for row in _sources_of(connection)}
+    parts: dict[str, list[object]] = {name: [] for name in configs}
+    for name, source_id, runs in query.rows(
         connection,
-        """SELECT source_id, path, content_sha256, given_experiment, done, tail, same_as
+        """SELECT experiment, source_id, list(run_id ORDER BY run_id) FROM source_runs
+        GROUP BY ALL ORDER BY ALL""",
+    ):
+        parts[name].append((contents[source_id], runs))
+    return {
+        name: _digest(
+            (
+                version("soakboard"),
+                repr(replace(config, path=None)),
+                sorted(digests.items()),
+                parts[name],
+            )
+        )
+        for name, config in configs.items()
+    }
+
+
+def _sources_of(connection: duckdb.DuckDBPyConnection) -> Sequence[tuple[Any, ...]]:
+    """The content of every source, by its id."""
+    return query.rows(
+        connection,
+        """SELECT source_id, path, content_sha256, given_experiment, done, tail, finished, damage,
+            same_as
         FROM sources ORDER BY source_id""",
     )
-    parts = (
-        version("soakboard"),
-        sorted((name, repr(replace(config, path=None))) for name, config in configs.items()),
-        sorted(digests.items()),
-        sources,
-    )
+
+
+def _digest(parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 

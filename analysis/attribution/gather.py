@@ -1,256 +1,129 @@
-"""From the index to facts: what the table needs to know of one experiment."""
+"""From the tables of `tally` to facts: the units of one experiment that the table judges."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import NamedTuple
 
 import duckdb
 
-from analysis.attribution.experiment_facts import experiment_facts
 from analysis.attribution.facts import Address, Cell, Detail, Experiment, TestKey, Unit
-from analysis.attribution.statistics import ZERO, Count
-from analysis.attribution.touches import TOUCHES
+from analysis.attribution.failing import Failing, failing_tests
+from analysis.attribution.statistics import Count
 from analysis.config import Config
 from analysis.model import ALONE, ARMS, RUN_TEST_ID, Phase, Role
 from analysis.records.identity import normal_form
 from analysis.store import query
 
-if TYPE_CHECKING:
-    from analysis.attribution.failing import Failing
-
 _CELLS = """
-SELECT patch_id, role, test_norm, variant, phase, cpus,
-    count(*) FILTER (failed) AS k, count(failed) AS n
-FROM results_now
-WHERE experiment = $experiment AND usable AND NOT in_outage AND failed IS NOT NULL
-GROUP BY ALL
+SELECT judgement, patch_id, test_norm, variant, test_id, crowded, kind, id, runs,
+    role, phase, cpus, k, n, cut
+FROM judged_cells WHERE experiment = $experiment
+ORDER BY judgement, role, phase, cpus
 """
 
-_KNOWN_TESTS = """
-SELECT patch_id, test_norm, variant, min(test_id) AS test_id, count(failed) AS executed
-FROM results_now WHERE experiment = $experiment AND NOT in_outage AND role = 'subject'
-GROUP BY ALL
-"""
 
-# A run that was cut gives no verdict, but a failure in it is on record.
-_CUT = """
-SELECT r.patch_id, r.role, r.test_norm, r.variant, count(*) AS k
-FROM results_now r JOIN run_facts f USING (experiment, run_id)
-WHERE r.experiment = $experiment AND r.failed AND NOT f.complete AND NOT r.in_outage
-GROUP BY ALL
-"""
+class _Row(NamedTuple):
+    """A unit and one arm in which its test was counted; role is None where it never was.
 
-# Runs that say of themselves that they were not isolated, or not alone.
-_NOT_ISOLATED = """
-SELECT DISTINCT r.test_norm, r.variant
-FROM results_now r JOIN run_facts f USING (experiment, run_id)
-WHERE r.experiment = $experiment AND r.usable AND NOT r.in_outage AND r.role <> 'red'
-    AND (f.isolation = 'off' OR f.concurrency > 1)
-    AND r.phase IN ('serial', 'repeat', 'tightened', 'loaded')
-"""
-
-_BARE_PATCHES = """
-SELECT DISTINCT patch_id FROM runs_now
-WHERE experiment = $experiment AND role = 'subject' AND usable AND verdict <> 'none'
-    AND (test_records = 0 OR (verdict = 'fail' AND tests_failed = 0))
-"""
-
-_SUBJECTS = """
-SELECT DISTINCT patch_id FROM run_facts WHERE experiment = $experiment AND role = 'subject'
-ORDER BY patch_id
-"""
-
-# A written resource that two alone runs shared makes every test that touched it there unfresh,
-# whichever test wrote. A port is free again when a run has ended: it counts where runs overlap.
-_UNFRESH = (
-    TOUCHES
-    + """, alone AS (
-    SELECT * FROM touches
-    WHERE phase IN ('serial', 'repeat', 'tightened', 'loaded') AND role <> 'red'
-), shared AS (
-    SELECT kind, id, count(DISTINCT run_id) AS runs
-    FROM alone WHERE kind <> 'port' GROUP BY ALL
-    HAVING count(DISTINCT run_id) > 1 AND bool_or(writes)
-    UNION ALL
-    SELECT a.kind, a.id, count(DISTINCT a.run_id) AS runs
-    FROM alone a
-    JOIN alone b ON a.kind = b.kind AND a.id = b.id AND a.run_id <> b.run_id
-        AND (a.writes OR b.writes) AND a.started < b.finished AND b.started < a.finished
-    WHERE a.kind = 'port' GROUP BY ALL
-)
-SELECT DISTINCT a.test_norm, a.variant, s.kind, s.id, s.runs
-FROM alone a JOIN shared s ON s.kind = a.kind AND s.id = a.id
-ORDER BY s.runs DESC, s.kind, s.id
-"""
-)
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """An experiment's facts, its units, and the tests that were never executed."""
-
-    experiment: Experiment
-    units: tuple[Unit, ...]
-    not_executed: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class _Counted:
-    """Everything counted once for an experiment, before it is laid out a unit.
-
-    cells and elsewhere: a test's counts by (patch, role). names: test id and whether it was
-    executed, by (subject patch, test).
+    kind, id, runs: the resource that so many alone runs shared. cut: failures in runs that
+    were cut.
     """
 
-    cells: Mapping[TestKey, Mapping[tuple[str, str], Mapping[Cell, Count]]]
-    names: Mapping[tuple[str, TestKey], tuple[str, bool]]
-    elsewhere: Mapping[TestKey, Mapping[tuple[str, str], int]]
-    failing: Failing | None
-    unfresh: Mapping[TestKey, tuple[Address, int]]
-    not_isolated: frozenset[TestKey]
+    judgement: int
+    patch_id: str
+    test_norm: str
+    variant: str | None
+    test_id: str
+    crowded: bool
+    kind: str | None
+    id: str | None
+    runs: int | None
+    role: str | None
+    phase: str
+    cpus: int | None
+    k: int
+    n: int
+    cut: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A unit to be judged, and the number under which its judgement is kept: it holds for all
+    units of the same profile."""
+
+    number: int
+    unit: Unit
 
 
 def gather(
-    connection: duckdb.DuckDBPyConnection, name: str, config: Config, digests: Mapping[str, str]
-) -> Gathered:
-    """The facts of experiment `name`.
-
-    digests: the digest that a patch must have (`--digest`), "" for every subject.
-    """
-    of = {"experiment": name}
-    experiment = experiment_facts(connection, name, config, digests)
-    counted = _count(connection, of)
-    bare = {patch for (patch,) in query.rows(connection, _BARE_PATCHES, of)}
-    units: list[Unit] = []
-    not_executed: list[tuple[str, str]] = []
-    for (patch,) in query.rows(connection, _SUBJECTS, of):
-        tests = _tests_of(counted, patch, config, bare)
-        units.extend(
-            _unit(experiment, counted, config, patch, key, test)
-            for key, test in sorted(tests.items(), key=lambda item: (item[1], item[0][1] or ""))
-        )
-        not_executed.extend(
-            (patch, test)
-            for (owner, key), (test, executed) in counted.names.items()
-            if owner == patch and not executed and key not in tests
-        )
-    return Gathered(experiment, tuple(units), tuple(sorted(not_executed)))
+    connection: duckdb.DuckDBPyConnection, experiment: Experiment, config: Config
+) -> list[Judged]:
+    """The units of an experiment that stand for all of its units. Reads the tables of `tally`."""
+    rows = [_Row(*row) for row in query.rows(connection, _CELLS, {"experiment": experiment.name})]
+    failing = None
+    if any(row.k for row in rows if _in_arm(row) and row.role != Role.RED):
+        failing = failing_tests(connection, experiment.name)
+    return [
+        Judged(number, _unit(experiment, config, failing, list(cells)))
+        for number, cells in groupby(rows, key=lambda row: row.judgement)
+    ]
 
 
-def _count(connection: duckdb.DuckDBPyConnection, of: Mapping[str, object]) -> _Counted:
-    cells: dict[TestKey, dict[tuple[str, str], dict[Cell, Count]]] = {}
-    elsewhere: dict[TestKey, dict[tuple[str, str], int]] = {}
-    failing: set[str] = set()
-    for patch, role, test, variant, phase, cpus, k, n in query.rows(connection, _CELLS, of):
-        if phase == Phase.GATE:
-            owners = elsewhere.setdefault((test, variant), defaultdict(int))
-            owners[patch, role] += k
-            continue
-        of_test = cells.setdefault((test, variant), defaultdict(dict))
-        of_test[patch, role][Cell(Role(role), Phase(phase), cpus)] = Count(k, n)
-        if k:
-            failing.add(test)
-    for patch, role, test, variant, k in query.rows(connection, _CUT, of):
-        elsewhere.setdefault((test, variant), defaultdict(int))[patch, role] += k
-    names = {
-        (patch, (test, variant)): (test_id, executed > 0)
-        for patch, test, variant, test_id, executed in query.rows(connection, _KNOWN_TESTS, of)
-    }
-    unfresh: dict[TestKey, tuple[Address, int]] = {}
-    for test, variant, kind, name, runs in query.rows(connection, _UNFRESH, of):
-        unfresh.setdefault((test, variant), (Address(kind, name), runs))
-    return _Counted(
-        cells,
-        names,
-        elsewhere,
-        _failing(connection, of, failing),
-        unfresh,
-        frozenset((test, variant) for test, variant in query.rows(connection, _NOT_ISOLATED, of)),
-    )
-
-
-def _failing(
-    connection: duckdb.DuckDBPyConnection, of: Mapping[str, object], tests: set[str]
-) -> Failing | None:
-    if not tests:
-        return None
-    # Frames are for tests that failed; most logs have none, and pandas is slow to import.
-    from analysis.attribution.failing import failing_tests
-
-    return failing_tests(connection, of, tests)
-
-
-def _tests_of(counted: _Counted, patch: str, config: Config, bare: set[str]) -> dict[TestKey, str]:
-    """The units of a patch as key -> test id: executed tests, pinned tests without a record,
-    and the run as a whole where a run has no tests or fails although none of its tests does."""
-    mine = {key: name for (owner, key), name in counted.names.items() if owner == patch}
-    tests = {
-        key: test_id
-        for key, (test_id, executed) in mine.items()
-        if executed and (key[0] != RUN_TEST_ID or patch in bare)
-    }
-    recorded = {key[0] for key in mine}
-    for test_id in config.inventory or ():
-        norm = normal_form(test_id)
-        if norm not in recorded and patch not in bare:
-            tests[norm, None] = test_id
-    return tests or {(RUN_TEST_ID, None): RUN_TEST_ID}
+def _in_arm(row: _Row) -> bool:
+    return row.role is not None and row.phase != Phase.GATE and row.n > 0
 
 
 def _unit(
-    experiment: Experiment,
-    counted: _Counted,
-    config: Config,
-    patch: str,
-    key: TestKey,
-    test_id: str,
+    experiment: Experiment, config: Config, failing: Failing | None, rows: Sequence[_Row]
 ) -> Unit:
-    cells, elsewhere = _pool(counted, patch, key)
-    executions = dict(cells)
+    first = rows[0]
+    key: TestKey = (first.test_norm, first.variant)
+    cells = {
+        Cell(Role(row.role), Phase(row.phase), row.cpus): Count(row.k, row.n)
+        for row in rows
+        if row.role is not None and _in_arm(row)
+    }
+    executions = cells
     found = None
-    if counted.failing is not None:
-        found = counted.failing.unit(key, patch, red_counts=_red_counts(config, key))
+    if failing is not None:
+        found = failing.unit(key, first.patch_id, red_counts=_red_counts(config, key))
     if found is not None and found.by_run is not None:
         cells = found.by_run
-    address, shared_by = counted.unfresh.get(key, (None, 0))
-    alone = {cell: count for cell, count in cells.items() if cell.phase in ALONE}
-    if address is not None:
-        cells = {cell: count for cell, count in cells.items() if cell not in alone}
-        executions = {cell: count for cell, count in executions.items() if cell not in alone}
+    unfresh = None if first.kind is None else Address(first.kind, first.id)
+    unfresh_failures = 0
+    if unfresh is not None:
+        unfresh_failures = sum(
+            count.k
+            for cell, count in cells.items()
+            if cell.phase in ALONE and cell.role is not Role.RED
+        )
+        cells, executions = _without_alone(cells), _without_alone(executions)
     return Unit(
         experiment=experiment,
-        patch_id=patch,
-        test_id=test_id,
-        variant=key[1],
+        patch_id=first.patch_id,
+        test_id=first.test_id,
+        variant=first.variant,
         cells=cells,
-        elsewhere=elsewhere,
+        elsewhere=sum(
+            row.cut + (row.k if row.phase == Phase.GATE else 0)
+            for row in rows
+            if row.role in (Role.SUBJECT, Role.GREEN)
+        ),
         by_run=found is not None and found.by_run is not None,
         executions=executions,
-        isolated=key not in counted.not_isolated,
-        unfresh=address,
-        unfresh_runs=shared_by,
-        unfresh_failures=0
-        if address is None
-        else sum(count.k for cell, count in alone.items() if cell.role is not Role.RED),
+        isolated=not first.crowded,
+        unfresh=unfresh,
+        unfresh_runs=first.runs or 0,
+        unfresh_failures=unfresh_failures,
         detail=Detail() if found is None else found.detail,
     )
 
 
-def _pool(counted: _Counted, patch: str, key: TestKey) -> tuple[dict[Cell, Count], int]:
-    """The cells of a test: this patch as subject, and the canaries. And failures elsewhere."""
-    cells: dict[Cell, Count] = {}
-    elsewhere = 0
-    for (owner, role), counts in counted.cells.get(key, {}).items():
-        if role != Role.SUBJECT or owner == patch:
-            for cell, count in counts.items():
-                cells[cell] = cells.get(cell, ZERO) + count
-    for (owner, role), k in counted.elsewhere.get(key, {}).items():
-        if role == Role.GREEN or (role == Role.SUBJECT and owner == patch):
-            elsewhere += k
-    return cells, elsewhere
+def _without_alone(cells: dict[Cell, Count]) -> dict[Cell, Count]:
+    return {cell: count for cell, count in cells.items() if cell.phase not in ALONE}
 
 
 def _red_counts(config: Config, key: TestKey) -> bool:

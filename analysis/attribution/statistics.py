@@ -2,17 +2,15 @@
 
 Sources: Clopper and Pearson (1934) for bounds, Fisher's exact test with Lancaster's
 mid-p (1961) for comparisons, Benjamini and Hochberg (1995) for many tests.
+Parameters are whole numbers, so sums of a few terms give what special functions give.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from operator import mul
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaincinv, gammaln
 
 CONFIDENCE = 0.95
 
@@ -57,28 +55,86 @@ class Stratum(NamedTuple):
 
 def upper(count: Count) -> float:
     """One-sided 95 % upper bound of a rate: BetaInv(0.95; k+1, n-k). 1.0 for n = 0."""
-    if count.n == 0 or count.k >= count.n:
-        return 1.0
-    return float(betaincinv(count.k + 1, count.n - count.k, CONFIDENCE))
+    return _rate(count.k, count.n, CONFIDENCE) if count.k < count.n else 1.0
 
 
 def lower(count: Count) -> float:
     """One-sided 95 % lower bound of a rate: BetaInv(0.05; k, n-k+1). 0.0 for k = 0."""
-    if count.k <= 0:
-        return 0.0
-    return float(betaincinv(count.k, count.n - count.k + 1, 1 - CONFIDENCE))
+    return _rate(count.k - 1, count.n, 1 - CONFIDENCE) if count.k > 0 else 0.0
 
 
 def interval(count: Count) -> tuple[float, float]:
     """Two-sided 95 % Clopper-Pearson interval of a rate; (0, 1) for n = 0."""
+    k, n = count
     tail = (1 - CONFIDENCE) / 2
-    if count.n == 0:
-        return 0.0, 1.0
-    low = 0.0 if count.k == 0 else float(betaincinv(count.k, count.n - count.k + 1, tail))
-    high = (
-        1.0 if count.k == count.n else float(betaincinv(count.k + 1, count.n - count.k, 1 - tail))
+    return (
+        _rate(k - 1, n, tail) if k > 0 else 0.0,
+        _rate(k, n, 1 - tail) if k < n else 1.0,
     )
-    return low, high
+
+
+def _rate(k: int, n: int, chance: float) -> float:
+    """The rate at which more than k of n fail with `chance`, for 0 <= k < n.
+
+    That is BetaInv(chance; k+1, n-k). Newton's method from the mode of that distribution: its
+    distribution function bends one way only on either side, so no step passes the root.
+    """
+    if k == 0:
+        return -math.expm1(math.log1p(-chance) / n)
+    if k == n - 1:
+        return math.pow(chance, 1 / n)
+    ways = math.log(n) + _log_choose(n - 1, k)
+    rate = k / (n - 1)
+    for _ in range(_STEPS):
+        density = math.exp(ways + k * math.log(rate) + (n - 1 - k) * math.log1p(-rate))
+        # The smaller of the two tails is summed: it ends soon and loses no digits.
+        if chance > 0.5:
+            step = _at_most(k, n, rate) - (1 - chance) / density
+        else:
+            step = chance / density - _more_than(k, n, rate)
+        rate += step
+        # Each step doubles the digits that hold: after one of this size all of them do.
+        if abs(step) <= 1e-9 * rate:
+            break
+    return rate
+
+
+_STEPS = 100
+_NOTHING = 1e-17
+_EXACT = 500
+
+
+def _log_choose(n: int, k: int) -> float:
+    """ln C(n, k). Differences of lgamma lose digits where k or n - k is small beside n."""
+    if min(k, n - k) <= _EXACT:
+        return math.log(math.comb(n, k))
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _at_most(k: int, n: int, rate: float) -> float:
+    """P(X <= k) of n at a rate, over the density of BetaDist(k+1, n-k) at that rate."""
+    odds = (1 - rate) / rate
+    term = (1 - rate) / (n - k)
+    terms = [term]
+    for x in range(k, 0, -1):
+        term *= odds * x / (n - x + 1)
+        if term < _NOTHING * terms[0]:
+            break
+        terms.append(term)
+    return math.fsum(terms)
+
+
+def _more_than(k: int, n: int, rate: float) -> float:
+    """P(X > k) of n at a rate, over the density of BetaDist(k+1, n-k) at that rate."""
+    odds = rate / (1 - rate)
+    term = rate / (k + 1)
+    terms = [term]
+    for x in range(k + 1, n):
+        term *= odds * (n - x) / (x + 1)
+        if term < _NOTHING * terms[0]:
+            break
+        terms.append(term)
+    return math.fsum(terms)
 
 
 def need(rate: float) -> int:
@@ -104,19 +160,33 @@ def one_in(n: int) -> int | None:
     return rarest if rarest >= 2 else None
 
 
-def _hypergeometric(high: Count, low: Count) -> tuple[int, NDArray[np.float64]]:
-    """(smallest x, P(X = x), ...) of X failures in `high`, all four margins fixed."""
+def _hypergeometric(high: Count, low: Count) -> tuple[int, list[float]]:
+    """(smallest x, [P(X = x), ...]) of X failures in `high`, all four margins fixed.
+
+    Each chance follows from its neighbour's, outwards from the likeliest x.
+    """
     failures, runs = high.k + low.k, high.n + low.n
     first, last = max(0, failures - low.n), min(failures, high.n)
-    x = np.arange(first, last + 1, dtype=np.float64)
+    likeliest = min(max((failures + 1) * (high.n + 1) // (runs + 2), first), last)
+    above, below = [1.0], [1.0]
+    for x in range(likeliest, last):
+        odds = (failures - x) * (high.n - x) / ((x + 1) * (low.n - failures + x + 1))
+        above.append(above[-1] * odds)
+    for x in range(likeliest, first, -1):
+        odds = x * (low.n - failures + x) / ((failures - x + 1) * (high.n - x + 1))
+        below.append(below[-1] * odds)
+    weights = [*below[:0:-1], *above]
+    whole = math.fsum(weights)
+    return first, [weight / whole for weight in weights]
 
-    def choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), dtype=np.float64)
 
-    log_p = choose(high.n, x) + choose(low.n, failures - x)
-    log_p -= choose(runs, np.array([float(failures)]))
-    p = np.exp(log_p)
-    return first, p / p.sum()
+def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
+    """The distribution of the sum of two independent counts."""
+    mirrored, end = other[::-1], len(other)
+    return [
+        sum(map(mul, one[max(0, x - end + 1) : x + 1], mirrored[max(0, end - 1 - x) :]))
+        for x in range(len(one) + end - 1)
+    ]
 
 
 def mid_p(strata: Sequence[Stratum]) -> float:
@@ -130,15 +200,14 @@ def mid_p(strata: Sequence[Stratum]) -> float:
     if not usable:
         return 1.0
     start, observed = 0, 0
-    distribution = np.ones(1)
+    distribution = [1.0]
     for stratum in usable:
-        first, p = _hypergeometric(*stratum)
+        first, chances = _hypergeometric(*stratum)
         start += first
         observed += stratum.high.k
-        distribution = np.convolve(distribution, p)
+        distribution = _convolved(chances, distribution)
     at = observed - start
-    value = float(distribution[at + 1 :].sum() + distribution[at] / 2)
-    return min(1.0, max(0.0, value))
+    return min(1.0, math.fsum([*distribution[at + 1 :], distribution[at] / 2]))
 
 
 def benjamini_hochberg(p_values: Sequence[float], q: float) -> list[bool]:

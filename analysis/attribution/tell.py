@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -11,32 +13,43 @@ from analysis.store import query
 
 _PAIRS = """
 WITH soak AS (
-    SELECT patch_id, role, count(*) FILTER (verdict = 'fail') AS k, count(*) AS n
+    SELECT experiment, patch_id, role, count(*) FILTER (verdict = 'fail') AS k, count(*) AS n
     FROM runs
-    WHERE phase = 'soak' AND verdict <> 'none' AND NOT in_outage AND experiment = $experiment
+    WHERE phase = 'soak' AND verdict <> 'none' AND NOT in_outage
+        AND list_contains($experiments, experiment)
     GROUP BY ALL
 )
-SELECT s.patch_id, s.k, s.n, s.role, v.patch_id, v.k, v.n
-FROM soak s JOIN soak v ON s.patch_id <> v.patch_id
+SELECT s.experiment, s.patch_id, s.k, s.n, s.role, v.patch_id, v.k, v.n
+FROM soak s JOIN soak v ON s.experiment = v.experiment AND s.patch_id <> v.patch_id
 WHERE s.k = s.n AND s.n > 1 AND v.k > 0 AND v.k < v.n
-ORDER BY s.patch_id, v.patch_id
+ORDER BY s.experiment, s.patch_id, v.patch_id
 """
 
 _SHARED = """
-WITH touches AS (
-    SELECT DISTINCT run_id, patch_id, round, u.kind AS kind, u.id AS id, u.op = 'w' AS writes
-    FROM results, unnest(resources) AS t(u)
-    WHERE experiment = $experiment AND phase = 'soak' AND usable
+WITH pairs AS (
+    SELECT unnest($experiment::VARCHAR[]) AS experiment, unnest($stable::VARCHAR[]) AS stable,
+        unnest($varying::VARCHAR[]) AS varying
+), touches AS (
+    SELECT DISTINCT r.experiment, r.run_id, r.patch_id, r.round, u.kind AS kind, u.id AS id,
+        u.op = 'w' AS writes
+    FROM results r, unnest(r.resources) AS t(u)
+    WHERE r.phase = 'soak' AND r.usable AND (r.experiment, r.patch_id) IN (
+        SELECT (experiment, stable) FROM pairs UNION SELECT (experiment, varying) FROM pairs
+    )
 )
-SELECT stable, varying, kind, id
+SELECT experiment, stable, varying, kind, id
 FROM (
-    SELECT a.patch_id AS stable, b.patch_id AS varying, a.kind, a.id, count(*) AS times
-    FROM touches a
-    JOIN touches b ON a.kind = b.kind AND a.id = b.id AND a.patch_id <> b.patch_id
+    SELECT p.experiment, p.stable, p.varying, a.kind, a.id, count(*) AS times
+    FROM pairs p
+    JOIN touches a ON a.experiment = p.experiment AND a.patch_id = p.stable
+    JOIN touches b ON b.experiment = p.experiment AND b.patch_id = p.varying
+        AND a.kind = b.kind AND a.id = b.id
         AND a.round IS NOT DISTINCT FROM b.round AND (a.writes OR b.writes)
     GROUP BY ALL
 )
-QUALIFY row_number() OVER (PARTITION BY stable, varying ORDER BY times DESC, kind, id) = 1
+QUALIFY row_number() OVER (
+    PARTITION BY experiment, stable, varying ORDER BY times DESC, kind, id
+) = 1
 """
 
 
@@ -59,19 +72,30 @@ class Tell:
 
 def find_tells(connection: duckdb.DuckDBPyConnection, experiment: str) -> tuple[Tell, ...]:
     """Every such pair in the soak of an experiment."""
-    of = {"experiment": experiment}
-    pairs = query.rows(connection, _PAIRS, of)
+    return tells_of(connection, [experiment]).get(experiment, ())
+
+
+def tells_of(
+    connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]
+) -> dict[str, tuple[Tell, ...]]:
+    """Every such pair in the soaks of some experiments, by experiment."""
+    pairs = query.rows(connection, _PAIRS, {"experiments": list(experiments)})
     if not pairs:
-        return ()
-    shared = {
-        (stable, varying): (kind, name)
-        for stable, varying, kind, name in query.rows(connection, _SHARED, of)
+        return {}
+    asked = {
+        "experiment": [row[0] for row in pairs],
+        "stable": [row[1] for row in pairs],
+        "varying": [row[5] for row in pairs],
     }
-    return tuple(
-        Tell(
-            stable, stable_k, stable_n, varying, k, n, *shared.get((stable, varying), (None, None))
-        )
-        for stable, stable_k, stable_n, role, varying, k, n in pairs
+    shared = {
+        (experiment, stable, varying): (kind, name)
+        for experiment, stable, varying, kind, name in query.rows(connection, _SHARED, asked)
+    }
+    tells: dict[str, list[Tell]] = defaultdict(list)
+    for experiment, stable, stable_k, stable_n, role, varying, k, n in pairs:
+        resource = shared.get((experiment, stable, varying))
         # Red is there to be red: beside it only a shared resource tells something.
-        if role != Role.RED or (stable, varying) in shared
-    )
+        if role != Role.RED or resource is not None:
+            kind, name = resource or (None, None)
+            tells[experiment].append(Tell(stable, stable_k, stable_n, varying, k, n, kind, name))
+    return {experiment: tuple(found) for experiment, found in tells.items()}

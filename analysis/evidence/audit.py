@@ -62,14 +62,14 @@ def headers(connection: duckdb.DuckDBPyConnection) -> dict[str, Header]:
 
 
 def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) -> None:
-    """Rebuild `run_facts` and `findings` from the recorded tables.
+    """Rebuild `run_facts` and `findings` of some experiments from the recorded tables.
 
-    configs: the effective configuration of every experiment. With `require_proof` an
-    unproven pass is void.
+    configs: the effective configuration of each of them. With `require_proof` an unproven pass
+    is void.
     """
     _write_settings(connection, configs)
     _script(connection, "runs.sql")
-    query.write(connection, "DELETE FROM findings")
+    query.write(connection, "DELETE FROM findings WHERE experiment IN (FROM touched)")
     for rule in RUN_RULES:
         query.write(
             connection,
@@ -77,7 +77,7 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
             INSERT INTO findings
             SELECT r.experiment, r.run_id, $name, $family, $standing, {rule.sentence},
                 r.source_id, r.line
-            FROM run_facts r WHERE {rule.condition}
+            FROM run_facts r SEMI JOIN touched USING (experiment) WHERE {rule.condition}
             """,
             {"name": rule.name, "family": rule.family, "standing": rule.standing},
         )
@@ -89,6 +89,7 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
             SELECT q.experiment, q.run_id, $name, $family, $standing, q.sentence, q.source_id,
                 q.line
             FROM ({wide_rule.query}) q(experiment, run_id, sentence, source_id, line)
+            SEMI JOIN touched USING (experiment)
             """,
             {"name": wide_rule.name, "family": wide_rule.family, "standing": wide_rule.standing},
         )
@@ -104,6 +105,11 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
 
 
 def _write_settings(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) -> None:
+    query.write(
+        connection,
+        "CREATE OR REPLACE TEMP TABLE touched AS SELECT unnest($names::VARCHAR[]) AS experiment",
+        {"names": list(configs)},
+    )
     settings = pa.Table.from_pylist(
         [
             {

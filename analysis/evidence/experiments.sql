@@ -38,3 +38,18 @@ LEFT JOIN only_one o USING (source_id)
 LEFT JOIN beside b ON b.directory = l.directory AND b.logged_run_id = l.logged_run_id
 LEFT JOIN named_directories d ON d.directory = s.directory
 GROUP BY l.source_id, l.run_id;
+
+-- Numbers stay with their runs, so that what was derived of other experiments holds.
+INSERT INTO run_numbers
+SELECT (SELECT coalesce(max(run_no), 0) FROM run_numbers)
+        + row_number() OVER (ORDER BY experiment, run_id), experiment, run_id
+FROM (SELECT DISTINCT experiment, run_id FROM source_runs)
+ANTI JOIN run_numbers USING (experiment, run_id);
+
+DELETE FROM run_places;
+
+INSERT INTO run_places
+SELECT m.source_id, n.run_key, r.run_no
+FROM source_runs m
+JOIN run_names n USING (run_id)
+JOIN run_numbers r USING (experiment, run_id);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import duckdb
 
 from analysis.evidence.rules import Family
@@ -16,43 +18,52 @@ _MARK = """
 INSERT INTO outage_runs
 WITH timed AS (
     -- Runs without a round belong together while they overlap in time.
-    SELECT experiment, run_id, role, phase, round, started,
+    SELECT experiment, run_id, role, phase, round, started, tests_executed, tests_failed,
         CASE WHEN round IS NULL AND started > max(finished) OVER (
             PARTITION BY experiment, phase, round ORDER BY started, run_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) THEN 1 ELSE 0 END AS begins
-    FROM runs
+    FROM run_facts WHERE $everything OR list_contains($experiments, experiment)
 ), sets AS (
-    SELECT experiment, run_id, role, phase,
+    SELECT experiment, run_id, role, phase, tests_executed, tests_failed,
         coalesce('round ' || round, 'set ' || sum(begins) OVER (
             PARTITION BY experiment, phase, round ORDER BY started, run_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         )) AS set_name
     FROM timed WHERE round IS NOT NULL OR started IS NOT NULL
+), suspects AS (
+    -- Only where tests of green and of another role failed the single results are asked.
+    SELECT experiment, phase, set_name
+    FROM sets WHERE tests_failed > 0 GROUP BY ALL
+    HAVING bool_or(role = 'green') AND count(DISTINCT role) > 1
 ), tests AS (
     SELECT s.experiment, s.phase, s.set_name, s.role, r.test_norm, r.variant,
         bool_or(r.failed) AS failed
-    FROM sets s JOIN results r USING (experiment, run_id)
+    FROM sets s
+    SEMI JOIN suspects u USING (experiment, phase, set_name)
+    JOIN results r ON r.experiment = s.experiment AND r.run_id = s.run_id
     WHERE r.test_id <> '(run)' AND r.failed IS NOT NULL
     GROUP BY ALL
 ), shares AS (
     SELECT experiment, phase, set_name, role,
         count(*) >= $tests AND count(*) FILTER (failed) >= $share * count(*) AS down
     FROM tests GROUP BY ALL
-), judged AS (
-    SELECT experiment, phase, set_name,
-        count(*) FILTER (down) >= 2 AND bool_or(down AND role = 'green') AS outage
+), outages AS (
+    SELECT experiment, phase, set_name
     FROM shares GROUP BY ALL
+    HAVING count(*) FILTER (down) >= 2 AND bool_or(down AND role = 'green')
 ), rare AS (
     -- Where half of the sets or more look like that it is the state of things, not an outage.
-    SELECT experiment, phase FROM judged GROUP BY ALL
-    HAVING 2 * count(*) FILTER (outage) < count(*)
+    SELECT s.experiment, s.phase
+    FROM (SELECT DISTINCT experiment, phase, set_name FROM sets WHERE tests_executed > 0) s
+    LEFT JOIN outages o USING (experiment, phase, set_name)
+    GROUP BY s.experiment, s.phase
+    HAVING 2 * count(o.set_name) < count(*)
 )
 SELECT s.experiment, s.run_id
 FROM sets s
-JOIN judged j USING (experiment, phase, set_name)
-JOIN rare USING (experiment, phase)
-WHERE j.outage
+SEMI JOIN outages o USING (experiment, phase, set_name)
+SEMI JOIN rare r USING (experiment, phase)
 """
 
 _DESCRIBE = """
@@ -61,24 +72,43 @@ SELECT r.experiment, r.phase, r.round, min(r.started) AS started,
     list(concat_ws(': ', r.exc, r.message)) FILTER (r.failed AND r.message IS NOT NULL) AS messages,
     min(r.source_id) AS source_id, min(r.line) AS line
 FROM results r SEMI JOIN outage_runs o USING (experiment, run_id)
-WHERE r.test_id <> '(run)'
+WHERE r.test_id <> '(run)' AND ($everything OR list_contains($experiments, r.experiment))
 GROUP BY r.experiment, r.phase, r.round
-ORDER BY r.experiment, started
+ORDER BY r.experiment, started, r.phase, r.round
+"""
+
+_FORGET = (
+    """DELETE FROM outage_runs
+    WHERE $everything OR list_contains($experiments, experiment)""",
+    """DELETE FROM findings
+    WHERE rule = 'outage' AND ($everything OR list_contains($experiments, experiment))""",
+)
+
+_ANY = """
+SELECT 1 FROM outage_runs WHERE $everything OR list_contains($experiments, experiment) LIMIT 1
 """
 
 
-def find_outages(connection: duckdb.DuckDBPyConnection) -> None:
+def find_outages(
+    connection: duckdb.DuckDBPyConnection, experiments: Collection[str] | None = None
+) -> None:
     """Rebuild `outage_runs` and write one finding a set, with time, share and message.
 
     A set is a soak round, or runs of one phase that overlap in time: at least 80 % of at least
     20 executed tests fail in two or more roles, green among them, while other sets do not.
+    experiments: those to look at; what is on record of others stays. None: all.
     """
-    query.write(connection, "DELETE FROM outage_runs")
-    query.write(connection, _MARK, {"tests": TESTS, "share": SHARE})
+    of = {"everything": experiments is None, "experiments": list(experiments or ())}
+    for statement in _FORGET:
+        query.write(connection, statement, of)
+    query.write(connection, _MARK, {**of, "tests": TESTS, "share": SHARE})
+    if query.first(connection, _ANY, of) is None:
+        return
     for experiment, phase, round_, started, k, n, messages, source_id, line in query.rows(
-        connection, _DESCRIBE
+        connection, _DESCRIBE, of
     ):
-        form = most_common(normal_form(message) for message in messages or [])
+        forms = {message: normal_form(message) for message in set(messages or ())}
+        form = most_common(forms[message] for message in messages or ())
         where = f"{phase} round {round_}" if round_ is not None else f"{phase}"
         at = f" at {started:%Y-%m-%dT%H:%M:%SZ}" if started else ""
         said = f", most often: {form}" if form else ""

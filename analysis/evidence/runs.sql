@@ -1,47 +1,85 @@
--- Puts runs together from their lines. Reads the recorded tables and two temporary ones,
--- `settings` (a row an experiment: its canaries) and `pinned` (experiment, test_norm).
+-- Puts runs together from their lines. Reads the recorded tables and three temporary ones:
+-- `touched` (the experiments to put together anew), `settings` (a row an experiment: its canaries)
+-- and `pinned` (experiment, test_norm).
 -- min() and max() pick a value where lines disagree, so that line order decides nothing.
 
-DELETE FROM uncounted_lines;
+CREATE OR REPLACE TEMP TABLE touched_runs AS
+SELECT r.run_no, r.experiment, r.run_id FROM run_numbers r SEMI JOIN touched USING (experiment);
 
--- A byte-identical line with the same run id is counted once.
+-- Every question about tests of runs starts from here: millions of executions are read once.
+CREATE OR REPLACE TEMP TABLE tests_of_runs AS
+SELECT e.run_no, t.norm_key, count(*)::INTEGER AS records, 0 AS attempts,
+    count(e.failed)::INTEGER AS n, (count(*) FILTER (e.failed))::INTEGER AS k
+FROM placed_executions e
+JOIN tests t USING (test_key)
+SEMI JOIN touched_runs USING (run_no)
+GROUP BY ALL;
+
+-- Of runs that no source has any more nothing must stay: their place may be another's.
+DELETE FROM uncounted_lines
+WHERE run_no IN (SELECT run_no FROM touched_runs)
+    OR run_no NOT IN (
+        SELECT run_no FROM run_numbers SEMI JOIN source_runs USING (experiment, run_id)
+    );
+
+-- What a run has more than one record of, and only that, may be there twice.
+CREATE OR REPLACE TEMP TABLE several AS
+SELECT e.*, t.norm_key
+FROM placed_executions e
+JOIN tests t USING (test_key)
+SEMI JOIN (SELECT run_no, norm_key FROM tests_of_runs WHERE records > 1) m
+    ON m.run_no = e.run_no AND m.norm_key = t.norm_key;
+
+-- Records that say the same of the same run are counted once. Repeated lines do.
 INSERT INTO uncounted_lines
-WITH keyed AS (
-    SELECT t.source_id, t.byte_offset, t.item, t.line_hash, t.experiment, t.run_id
-    FROM recorded_tests t
-)
-SELECT source_id, byte_offset, item, 'repeated-line'
-FROM keyed
+SELECT run_no, source_id, byte_offset, item, 'repeated-line'
+FROM several
 QUALIFY row_number() OVER (
-    PARTITION BY experiment, run_id, line_hash, item ORDER BY source_id, byte_offset
+    PARTITION BY run_no, test_key, item, line_hash, variant, attempt, iteration, outcome, failed,
+        started, finished, duration_s, log, exc, errno, message, "where", before, resources, extra
+    ORDER BY source_id, byte_offset
 ) > 1;
 
 -- Attempts at one iteration of one test are one execution; one that failed is not undone by
 -- another that passed.
 INSERT INTO uncounted_lines
 WITH keyed AS (
-    SELECT
-        t.source_id, t.byte_offset, t.item, t.line_hash, t.experiment, t.run_id, t.test_norm,
-        t.variant, t.iteration, t.attempt, t.failed, t.started
-    FROM recorded_tests t
+    SELECT s.*
+    FROM several s
     ANTI JOIN uncounted_lines u
-        ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
-    WHERE t.iteration IS NOT NULL OR t.attempt IS NOT NULL
+        ON u.source_id = s.source_id AND u.byte_offset = s.byte_offset AND u.item = s.item
+    WHERE s.iteration IS NOT NULL OR s.attempt IS NOT NULL
 ), numbered AS (
     SELECT *, coalesce(iteration, row_number() OVER (
-        PARTITION BY experiment, run_id, test_norm, variant, attempt
-        ORDER BY started, line_hash, item
+        PARTITION BY run_no, norm_key, variant, attempt
+        ORDER BY started, finished, duration_s, outcome, exc, message, extra, line_hash, item,
+            source_id, byte_offset
     ) - 1) AS execution
     FROM keyed
 )
-SELECT source_id, byte_offset, item, 'attempt'
+SELECT run_no, source_id, byte_offset, item, 'attempt'
 FROM numbered
 QUALIFY row_number() OVER (
-    PARTITION BY experiment, run_id, test_norm, variant, execution
-    ORDER BY failed DESC NULLS LAST, line_hash, item
+    PARTITION BY run_no, norm_key, variant, execution
+    ORDER BY failed DESC NULLS LAST, started, finished, duration_s, outcome, exc, message, extra,
+        line_hash, item, source_id, byte_offset
 ) > 1;
 
-DELETE FROM run_facts;
+DELETE FROM tests_of_runs WHERE records > 1;
+
+INSERT INTO tests_of_runs
+SELECT s.run_no, s.norm_key, count(*), count(*) FILTER (u.rule = 'attempt'), count(s.failed),
+    count(*) FILTER (s.failed)
+FROM several s
+LEFT JOIN uncounted_lines u
+    ON u.source_id = s.source_id AND u.byte_offset = s.byte_offset AND u.item = s.item
+WHERE u.rule IS DISTINCT FROM 'repeated-line'
+GROUP BY s.run_no, s.norm_key;
+
+CREATE OR REPLACE TEMP TABLE pinned_tests AS
+SELECT DISTINCT p.experiment, t.norm_key FROM pinned p JOIN tests t USING (test_norm);
+
+DELETE FROM run_facts WHERE experiment IN (FROM touched);
 
 INSERT INTO run_facts
 WITH keyed AS (
@@ -52,12 +90,14 @@ WITH keyed AS (
     JOIN sources s USING (source_id)
     JOIN source_runs m ON m.source_id = l.source_id
         AND m.run_id = coalesce(l.run_id, left(s.identity, 12) || '@' || l.byte_offset)
+    SEMI JOIN touched t ON t.experiment = m.experiment
     LEFT JOIN (
         -- A verdict line about a single test says nothing twice beside one about another test.
-        SELECT t.source_id, t.byte_offset, min(t.test_norm) AS test_norm
-        FROM test_lines t
-        SEMI JOIN run_lines r ON r.kind = 'verdict' AND r.source_id = t.source_id
-            AND r.byte_offset = t.byte_offset
+        SELECT e.source_id, e.byte_offset, min(t.test_norm) AS test_norm
+        FROM executions e
+        JOIN tests t USING (test_key)
+        SEMI JOIN run_lines r ON r.kind = 'verdict' AND r.source_id = e.source_id
+            AND r.byte_offset = e.byte_offset
         GROUP BY ALL
         HAVING count(*) = 1
     ) v ON v.source_id = l.source_id AND v.byte_offset = l.byte_offset AND l.kind = 'verdict'
@@ -127,29 +167,21 @@ WITH keyed AS (
     GROUP BY ALL
 ), tests_of AS (
     SELECT
-        experiment, run_id, sum(records)::BIGINT AS test_records,
-        sum(attempts)::BIGINT AS test_attempts,
-        count(*) FILTER (n > 0) AS tests_executed,
-        count(*) FILTER (k > 0) AS tests_failed, count(*) FILTER (k > 0 AND k = n) AS tests_never_passed,
-        count(*) FILTER (pinned) AS pinned_recorded
-    FROM (
-        SELECT
-            t.experiment, t.run_id, t.test_norm, p.test_norm IS NOT NULL AS pinned,
-            count(*) AS records, count(*) FILTER (u.rule = 'attempt') AS attempts,
-            count(t.failed) AS n, count(*) FILTER (t.failed) AS k
-        FROM recorded_tests t
-        LEFT JOIN pinned p ON p.experiment = t.experiment AND p.test_norm = t.test_norm
-        LEFT JOIN uncounted_lines u
-            ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
-        WHERE u.rule IS DISTINCT FROM 'repeated-line'
-        GROUP BY ALL
-    )
+        r.experiment, r.run_id, sum(t.records)::BIGINT AS test_records,
+        sum(t.attempts)::BIGINT AS test_attempts,
+        count(*) FILTER (t.n > 0) AS tests_executed,
+        count(*) FILTER (t.k > 0) AS tests_failed,
+        count(*) FILTER (t.k > 0 AND t.k = t.n) AS tests_never_passed,
+        count(p.norm_key) AS pinned_recorded
+    FROM tests_of_runs t
+    JOIN touched_runs r USING (run_no)
+    LEFT JOIN pinned_tests p ON p.experiment = r.experiment AND p.norm_key = t.norm_key
     GROUP BY ALL
 ), pins AS (
     SELECT experiment, count(*) AS pinned FROM pinned GROUP BY ALL
 )
 SELECT
-    r.experiment, r.run_id, r.place.source_id, r.place.line,
+    n.run_no, r.experiment, r.run_id, r.place.source_id, r.place.line,
     coalesce(r.patch_id, r.patch_digest, '(unknown)') AS patch_id, r.patch_digest, r.base_sha,
     coalesce(r.role, CASE r.patch_id WHEN c.red_patch THEN 'red' WHEN c.green_patch THEN 'green' END,
         'subject') AS role,
@@ -181,6 +213,7 @@ SELECT
     END AS pinned_missing,
     NULL AS pinned_example
 FROM runs_of r
+JOIN touched_runs n USING (experiment, run_id)
 LEFT JOIN tests_of t USING (experiment, run_id)
 LEFT JOIN settings c USING (experiment)
 LEFT JOIN pins p USING (experiment);
@@ -190,10 +223,14 @@ SET pinned_example = e.example
 FROM (
     SELECT r.experiment, r.run_id, min(p.test_norm) AS example
     FROM run_facts r
+    JOIN touched_runs n USING (experiment, run_id)
     JOIN pinned p USING (experiment)
-    ANTI JOIN recorded_tests t
-        ON t.experiment = r.experiment AND t.run_id = r.run_id AND t.test_norm = p.test_norm
+    LEFT JOIN tests k USING (test_norm)
+    ANTI JOIN tests_of_runs t ON t.run_no = n.run_no AND t.norm_key = k.norm_key
     WHERE r.pinned_missing > 0
     GROUP BY ALL
 ) e
 WHERE e.experiment = r.experiment AND e.run_id = r.run_id;
+
+DROP TABLE several;
+DROP TABLE tests_of_runs;

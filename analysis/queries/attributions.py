@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import duckdb
 
@@ -15,10 +14,14 @@ from analysis.store import query
 
 _RANK = {unit_class.value: rank for rank, unit_class in enumerate(UnitClass)}
 
+_JUDGEMENTS = """
+SELECT experiment, judgement, class, row, blocks, locus, why, action, seed_row, p, detail
+FROM judgements WHERE list_contains($experiments, experiment)
+"""
+
 _UNITS = """
-SELECT experiment, patch_id, test_id, variant, class, row, blocks, locus, why, action, seed_row,
-    p, detail
-FROM attributions WHERE list_contains($experiments, experiment)
+SELECT experiment, judgement, patch_id, test_id, variant
+FROM units WHERE list_contains($experiments, experiment)
 """
 
 
@@ -67,9 +70,20 @@ class UnitRow:
 
 
 def units(connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]) -> list[UnitRow]:
-    """Every unit of the experiments: by class in the order of the roll-up, then most failures."""
+    """Every unit of the experiments: by class in the order of the roll-up, then most failures.
+
+    Units without a failure and with equal counts share what was judged of them.
+    """
+    of = {"experiments": list(experiments)}
+    judged = {
+        (experiment, number): _judged(experiment, *rest)
+        for experiment, number, *rest in query.rows(connection, _JUDGEMENTS, of)
+    }
     return worst_first(
-        [_unit(row) for row in query.rows(connection, _UNITS, {"experiments": list(experiments)})]
+        [
+            replace(judged[experiment, number], patch_id=patch, test_id=test, variant=variant)
+            for experiment, number, patch, test, variant in query.rows(connection, _UNITS, of)
+        ]
     )
 
 
@@ -88,17 +102,25 @@ def worst_first(found: Sequence[UnitRow]) -> list[UnitRow]:
     )
 
 
-def _unit(row: tuple[Any, ...]) -> UnitRow:
-    *plain, text = row
-    (experiment, patch, test, variant, unit_class, name, blocks, locus, why, action, seed, p) = (
-        plain
-    )
+def _judged(
+    experiment: str,
+    unit_class: str,
+    name: str,
+    blocks: bool,
+    locus: str | None,
+    why: str,
+    action: str,
+    seed: int | None,
+    p: float | None,
+    text: str,
+) -> UnitRow:
+    """What a judgement says of each unit that it holds for, without the unit's names."""
     detail = json.loads(text)
     return UnitRow(
         experiment=experiment,
-        patch_id=patch,
-        test_id=test,
-        variant=variant,
+        patch_id="",
+        test_id="",
+        variant=None,
         unit_class=UnitClass(unit_class),
         row=name,
         blocks=blocks,

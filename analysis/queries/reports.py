@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import duckdb
 from analysis.attribution.flips import Flip, find_flips
 from analysis.attribution.rollup import roll_up
 from analysis.attribution.statistics import Count, interval, one_in
-from analysis.attribution.tell import Tell, find_tells
+from analysis.attribution.tell import Tell, tells_of
 from analysis.model import Role, UnitClass, Verdict
 from analysis.queries.attributions import UnitRow, units
 from analysis.queries.redaction import redacted
@@ -85,8 +86,8 @@ class ExperimentReport:
 
     def classes(self) -> dict[UnitClass, int]:
         """How many units have which class, in the order of the roll-up, without zeros."""
-        found = [unit.unit_class for unit in self.units]
-        return {one: found.count(one) for one in UnitClass if one in found}
+        found = Counter(unit.unit_class for unit in self.units)
+        return {one: found[one] for one in UnitClass if one in found}
 
     def objections(self, allowed: Collection[UnitClass]) -> tuple[str, ...]:
         """Why the gate may not be trusted on this soak, one sentence each; empty if it may."""
@@ -121,39 +122,46 @@ WHERE list_contains($experiments, experiment) ORDER BY newest NULLS FIRST, exper
 
 _VERDICTS = """
 WITH counted AS (
-    SELECT *, bool_or(phase = 'soak') OVER (PARTITION BY patch_id, role) AS soaked
-    FROM runs WHERE experiment = $experiment
+    SELECT *, bool_or(phase = 'soak') OVER (PARTITION BY experiment, patch_id, role) AS soaked
+    FROM runs WHERE list_contains($experiments, experiment)
 )
-SELECT patch_id, role, phase, list(verdict ORDER BY round, started, log, line)
+SELECT experiment, patch_id, role, phase, list(verdict ORDER BY round, started, log, line)
 FROM counted
 WHERE phase = CASE WHEN soaked THEN 'soak' ELSE 'gate' END
-GROUP BY ALL ORDER BY role, patch_id
+GROUP BY ALL ORDER BY experiment, role, patch_id
 """
 
 _OUTAGES = """
-SELECT sentence FROM findings WHERE experiment = $experiment AND rule = 'outage' ORDER BY line
+SELECT experiment, sentence FROM findings
+WHERE list_contains($experiments, experiment) AND rule = 'outage'
+ORDER BY experiment, line, sentence
 """
 
 _VOID = """
-SELECT rule, count(DISTINCT run_id) FROM findings
-WHERE experiment = $experiment AND standing = 'void' GROUP BY rule ORDER BY 2 DESC, rule
+SELECT experiment, rule, count(DISTINCT run_id) FROM findings
+WHERE list_contains($experiments, experiment) AND standing = 'void'
+GROUP BY experiment, rule ORDER BY experiment, 3 DESC, rule
 """
 
 _NOTES = """
-SELECT rule, count(*), min(sentence) FROM findings
-WHERE experiment = $experiment AND standing = 'note' AND rule <> 'outage'
-GROUP BY rule ORDER BY rule
+SELECT experiment, rule, count(*), min(sentence) FROM findings
+WHERE list_contains($experiments, experiment) AND standing = 'note' AND rule <> 'outage'
+GROUP BY experiment, rule ORDER BY experiment, rule
 """
 
 _UNPROVEN = """
-SELECT count(*) FILTER (standing = 'unproven'), count(*) FROM runs WHERE experiment = $experiment
+SELECT experiment, count(*) FILTER (standing = 'unproven'), count(*)
+FROM runs WHERE list_contains($experiments, experiment) GROUP BY experiment
 """
 
 _REJECTS = """
-SELECT coalesce(sum(rejected), 0)::BIGINT FROM sources
-WHERE same_as IS NULL AND source_id IN (
-    SELECT source_id FROM source_runs WHERE experiment = $experiment
-)
+SELECT m.experiment, sum(s.rejected)::BIGINT
+FROM (
+    SELECT DISTINCT experiment, source_id FROM source_runs
+    WHERE list_contains($experiments, experiment)
+) m
+JOIN sources s USING (source_id)
+WHERE s.same_as IS NULL GROUP BY m.experiment
 """
 
 
@@ -161,51 +169,59 @@ def reports(
     connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]
 ) -> list[ExperimentReport]:
     """A report for each of the experiments, worst class first, then oldest first."""
-    flips = find_flips(connection)
-    by_experiment: dict[str, list[UnitRow]] = {name: [] for name in experiments}
+    of = {"experiments": list(experiments)}
+
+    def grouped(sql: str) -> Mapping[str, list[Any]]:
+        """The rows of a question by experiment, which is their first column."""
+        found: dict[str, list[Any]] = defaultdict(list)
+        for name, *row in query.rows(connection, sql, of):
+            found[name].append(row)
+        return found
+
+    own_units: dict[str, list[UnitRow]] = defaultdict(list)
     for unit in units(connection, experiments):
-        by_experiment[unit.experiment].append(unit)
-    found = [
-        _report(connection, name, UnitClass(unit_class), json.loads(detail), by_experiment, flips)
-        for name, unit_class, detail in query.rows(
-            connection, _EXPERIMENTS, {"experiments": list(experiments)}
+        own_units[unit.experiment].append(unit)
+    flips = find_flips(connection)
+    tells = tells_of(connection, experiments)
+    verdicts, outages, void, notes = map(grouped, (_VERDICTS, _OUTAGES, _VOID, _NOTES))
+    unproven, rejects = grouped(_UNPROVEN), grouped(_REJECTS)
+    found = []
+    for name, unit_class, text in query.rows(connection, _EXPERIMENTS, of):
+        detail = json.loads(text)
+        classes = _classes_of_patches(own_units[name])
+        ((unproven_runs, runs),) = unproven[name] or [(0, 0)]
+        found.append(
+            ExperimentReport(
+                experiment=name,
+                unit_class=UnitClass(unit_class),
+                red=_canary(Role.RED, detail["canaries"]["red"]),
+                green=_canary(Role.GREEN, detail["canaries"]["green"]),
+                patches=tuple(_patch(row, classes) for row in verdicts[name]),
+                units=tuple(own_units[name]),
+                outages=tuple(redacted(sentence) for (sentence,) in outages[name]),
+                flips=tuple(flip for flip in flips if name in flip.experiments),
+                tells=tells.get(name, ()),
+                void=dict(void[name]),
+                unproven=unproven_runs,
+                runs=runs,
+                not_executed=tuple((patch, test) for patch, test in detail["not_executed"]),
+                rejects=sum(rejected for (rejected,) in rejects[name]),
+                overridden=tuple(detail["overridden"]),
+                notes=tuple(
+                    f"{rule}: {redacted(sentence)}"
+                    + (f" (and {count - 1} more)" if count > 1 else "")
+                    for rule, count, sentence in notes[name]
+                ),
+            )
         )
-    ]
     return sorted(found, key=lambda one: list(UnitClass).index(one.unit_class))
 
 
-def _report(
-    connection: duckdb.DuckDBPyConnection,
-    name: str,
-    unit_class: UnitClass,
-    detail: Mapping[str, Any],
-    by_experiment: Mapping[str, list[UnitRow]],
-    flips: Sequence[Flip],
-) -> ExperimentReport:
-    of = {"experiment": name}
-    own_units = tuple(by_experiment[name])
-    unproven, runs = query.rows(connection, _UNPROVEN, of)[0]
-    return ExperimentReport(
-        experiment=name,
-        unit_class=unit_class,
-        red=_canary(Role.RED, detail["canaries"]["red"]),
-        green=_canary(Role.GREEN, detail["canaries"]["green"]),
-        patches=tuple(_patch(row, own_units) for row in query.rows(connection, _VERDICTS, of)),
-        units=own_units,
-        outages=tuple(redacted(sentence) for (sentence,) in query.rows(connection, _OUTAGES, of)),
-        flips=tuple(flip for flip in flips if name in flip.experiments),
-        tells=find_tells(connection, name),
-        void=dict(query.rows(connection, _VOID, of)),
-        unproven=unproven,
-        runs=runs,
-        not_executed=tuple((patch, test) for patch, test in detail["not_executed"]),
-        rejects=query.rows(connection, _REJECTS, of)[0][0],
-        overridden=tuple(detail["overridden"]),
-        notes=tuple(
-            f"{rule}: {redacted(sentence)}" + (f" (and {count - 1} more)" if count > 1 else "")
-            for rule, count, sentence in query.rows(connection, _NOTES, of)
-        ),
-    )
+def _classes_of_patches(own_units: Sequence[UnitRow]) -> Mapping[str, UnitClass]:
+    classes: dict[str, set[UnitClass]] = defaultdict(set)
+    for unit in own_units:
+        classes[unit.patch_id].add(unit.unit_class)
+    return {patch: roll_up(list(found)) for patch, found in classes.items()}
 
 
 def _canary(role: Role, detail: Mapping[str, Any]) -> CanaryReport:
@@ -225,11 +241,10 @@ def _canary(role: Role, detail: Mapping[str, Any]) -> CanaryReport:
     )
 
 
-def _patch(row: tuple[Any, ...], own_units: Sequence[UnitRow]) -> PatchReport:
+def _patch(row: Sequence[Any], classes: Mapping[str, UnitClass]) -> PatchReport:
     patch, role, phase, logged = row
     verdicts = tuple(Verdict(verdict) for verdict in logged)
     passes, fails = verdicts.count(Verdict.PASS), verdicts.count(Verdict.FAIL)
-    classes = [unit.unit_class for unit in own_units if unit.patch_id == patch]
     return PatchReport(
         patch_id=patch,
         role=Role(role),
@@ -239,7 +254,7 @@ def _patch(row: tuple[Any, ...], own_units: Sequence[UnitRow]) -> PatchReport:
         passes=passes,
         fails=fails,
         sight=_sight(Count(fails, passes + fails)),
-        unit_class=roll_up(classes) if role == Role.SUBJECT and classes else None,
+        unit_class=classes.get(patch) if role == Role.SUBJECT else None,
     )
 
 

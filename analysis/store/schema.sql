@@ -98,17 +98,31 @@ CREATE TABLE note_lines (
     run_id VARCHAR, rule VARCHAR NOT NULL, detail VARCHAR NOT NULL
 );
 
+CREATE TABLE assigned_key (key VARCHAR NOT NULL); -- the sources that source_runs was made of
+
 CREATE TABLE derived_key (key VARCHAR NOT NULL); -- what the derived tables were derived from
+
+CREATE TABLE derived_experiments ( -- the same, of one experiment
+    experiment VARCHAR NOT NULL, key VARCHAR NOT NULL
+);
 
 CREATE TABLE source_runs (source_id INTEGER NOT NULL, run_id VARCHAR NOT NULL, experiment VARCHAR NOT NULL);
 
+CREATE TABLE run_numbers ( -- a number for every run that there ever was
+    run_no INTEGER NOT NULL, experiment VARCHAR NOT NULL, run_id VARCHAR NOT NULL
+);
+
+CREATE TABLE run_places ( -- source_runs in numbers, of runs that have a name
+    source_id INTEGER NOT NULL, run_key INTEGER NOT NULL, run_no INTEGER NOT NULL
+);
+
 CREATE TABLE uncounted_lines ( -- executions on record that must not be counted again
-    source_id INTEGER NOT NULL, byte_offset BIGINT NOT NULL, item INTEGER NOT NULL,
+    run_no INTEGER NOT NULL, source_id INTEGER NOT NULL, byte_offset BIGINT NOT NULL, item INTEGER NOT NULL,
     rule VARCHAR NOT NULL
 );
 
 CREATE TABLE run_facts ( -- one row a run, put together from its lines
-    experiment VARCHAR NOT NULL, run_id VARCHAR NOT NULL,
+    run_no INTEGER NOT NULL, experiment VARCHAR NOT NULL, run_id VARCHAR NOT NULL,
     source_id INTEGER NOT NULL, line BIGINT NOT NULL, -- its end marker, or its first line
     patch_id VARCHAR NOT NULL, patch_digest VARCHAR, base_sha VARCHAR, role VARCHAR NOT NULL,
     variant VARCHAR, phase VARCHAR NOT NULL, round BIGINT, attempt BIGINT,
@@ -156,17 +170,30 @@ CREATE TABLE experiment_facts (
     experiment VARCHAR NOT NULL, class VARCHAR NOT NULL, newest TIMESTAMP, detail VARCHAR NOT NULL
 );
 
--- Test lines with the experiment and the run they belong to. A run without run_id is named
--- after its source's content and the position of its line.
-CREATE VIEW recorded_tests AS
-SELECT t.* EXCLUDE (run_id), m.experiment, m.run_id
-FROM test_lines t
+-- Executions with the number of their run. A run without run_id is named after its source's
+-- content and the position of its line.
+CREATE VIEW placed_executions AS
+SELECT e.* EXCLUDE (run_key), p.run_no
+FROM executions e JOIN run_places p ON p.source_id = e.source_id AND p.run_key = e.run_key
+UNION ALL BY NAME
+SELECT e.* EXCLUDE (run_key), r.run_no
+FROM executions e
 JOIN sources s USING (source_id)
-JOIN source_runs m ON m.source_id = t.source_id
-    AND m.run_id = coalesce(t.run_id, left(s.identity, 12) || '@' || t.byte_offset);
+JOIN source_runs m ON m.source_id = e.source_id
+    AND m.run_id = left(s.identity, 12) || '@' || e.byte_offset
+JOIN run_numbers r ON r.experiment = m.experiment AND r.run_id = m.run_id
+WHERE e.run_key IS NULL;
+
+-- Executions with their names and the experiment and the run they belong to.
+CREATE VIEW recorded_tests AS
+SELECT e.* EXCLUDE (run_no, test_key, outcome), e.outcome::VARCHAR AS outcome,
+    t.test_id, t.test_norm, t.unstable_id, r.experiment, r.run_id
+FROM placed_executions e
+JOIN tests t USING (test_key)
+JOIN run_numbers r USING (run_no);
 
 -- A run's standing: void before unproven before proven.
-CREATE VIEW runs AS
+CREATE VIEW judged_runs AS
 SELECT
     r.* EXCLUDE (uncategorised, source_id),
     coalesce(f.standing, 'proven') AS standing,
@@ -184,29 +211,32 @@ LEFT JOIN (
 ) f USING (experiment, run_id)
 LEFT JOIN outage_runs o USING (experiment, run_id);
 
+CREATE VIEW runs AS FROM judged_runs SELECT * EXCLUDE (run_no);
+
 -- One row an execution. The pseudo-test (run) stands for runs that carry no test lines and
 -- for failures of a run that none of its tests explains; it is listed for an experiment that
 -- has such a run.
 CREATE VIEW results AS
 WITH tested AS (
-    SELECT t.*
-    FROM recorded_tests t
+    SELECT e.*, t.test_id, t.test_norm, t.unstable_id
+    FROM placed_executions e
+    JOIN tests t USING (test_key)
     ANTI JOIN uncounted_lines u
-        ON u.source_id = t.source_id AND u.byte_offset = t.byte_offset AND u.item = t.item
+        ON u.source_id = e.source_id AND u.byte_offset = e.byte_offset AND u.item = e.item
 ), bare AS (
     SELECT DISTINCT experiment FROM runs
     WHERE usable AND verdict <> 'none' AND (test_records = 0 OR (verdict = 'fail' AND tests_failed = 0))
 )
 SELECT
-    t.experiment, t.run_id, r.patch_id, r.role, r.phase, r.round, r.cpus,
+    r.experiment, r.run_id, r.patch_id, r.role, r.phase, r.round, r.cpus,
     t.test_id, t.test_norm, t.unstable_id, coalesce(t.variant, r.variant) AS variant, t.iteration,
-    t.outcome, t.failed, coalesce(t.started, r.started) AS started,
+    t.outcome::VARCHAR AS outcome, t.failed, coalesce(t.started, r.started) AS started,
     coalesce(t.finished, r.finished) AS finished, t.duration_s,
     t.exc, t.errno, t.message, t."where", t.before, t.resources,
     r.env, r.image_digest, r.runner, r.worker, r.usable, r.in_outage,
     t.source_id, t.line, t.byte_offset, t.item, t.extra
 FROM tested t
-JOIN runs r ON r.experiment = t.experiment AND r.run_id = t.run_id
+JOIN judged_runs r USING (run_no)
 UNION ALL BY NAME
 SELECT
     r.experiment, r.run_id, r.patch_id, r.role, r.phase, r.round, r.cpus,

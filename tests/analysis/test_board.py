@@ -266,3 +266,60 @@ def test_a_run_whose_lines_lie_in_two_files_is_one_run(board: Board, tmp_path: P
     board.take(Inputs((tmp_path,)), HOW)
     board.derive()
     assert query.rows(board.connection, "SELECT experiment, verdict FROM runs") == [("E", "pass")]
+
+
+def kept(board: Board) -> set[str]:
+    """The experiments whose judgements carry the mark of `mark`."""
+    found = query.rows(
+        board.connection, "SELECT DISTINCT experiment FROM judgements WHERE why = 'kept'"
+    )
+    return {experiment for (experiment,) in found}
+
+
+def mark(board: Board) -> None:
+    query.write(board.connection, "UPDATE judgements SET why = 'kept'")
+
+
+def test_only_experiments_that_new_lines_touch_are_derived_again(
+    board: Board, tmp_path: Path
+) -> None:
+    soaks = {name: Log(name).header().soak(3) for name in ("one", "two", "three")}
+    logs = [write(tmp_path / f"{name}.jsonl", *log.lines) for name, log in soaks.items()]
+    board.take(Inputs(tuple(logs)), HOW)
+    whole = answers(board)
+    mark(board)
+    write(logs[1], *soaks["two"].soak(2).lines)
+    board.take(Inputs(tuple(logs)), HOW)
+    board.derive()
+    assert kept(board) == {"one", "three"}
+    assert len(answers(board)) == len(whole)
+
+
+def test_another_policy_of_one_experiment_derives_that_one_again(
+    board: Board, tmp_path: Path
+) -> None:
+    log = write(tmp_path / "a" / "one.jsonl", *Log("one").header().soak(3).lines)
+    other = write(tmp_path / "b" / "two.jsonl", *Log("two").header().soak(3).lines)
+    board.take(Inputs((log, other)), HOW)
+    board.derive()
+    mark(board)
+    header = {"kind": "experiment", "experiment": "one", "policy": {"alpha": 0.002}}
+    more = write(tmp_path / "c" / "more.jsonl", header)
+    board.take(Inputs((more,)), HOW)
+    board.derive()
+    assert kept(board) == {"two"}
+
+
+def test_an_experiment_that_no_source_has_any_more_is_forgotten(
+    board: Board, tmp_path: Path
+) -> None:
+    log = write(tmp_path / "a.jsonl", *Log("one").header().soak(3).lines)
+    other = write(tmp_path / "b.jsonl", *Log("two").header().soak(3).lines)
+    board.take(Inputs((log, other)), HOW)
+    board.derive()
+    write(log, *Log("three").header().soak(3).lines)
+    board.take(Inputs((log,)), HOW)
+    board.derive()
+    for table in ("run_facts", "attributions", "experiment_facts"):
+        found = query.rows(board.connection, f"SELECT DISTINCT experiment FROM {table} ORDER BY 1")
+        assert found == [("three",), ("two",)], table
