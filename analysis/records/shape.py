@@ -40,12 +40,14 @@ _MOST_WORD_BYTES = 8
 @dataclass(frozen=True)
 class Key:
     """A key of a tail. kind: how its value is read and written; `name` is canonical, empty for
-    a key that lines have in common. members: of resources, their keys in order."""
+    a key that lines have in common. members: of resources, their keys in order. decimals: of a
+    number that is written with trailing zeros, else -1."""
 
     key: str
     name: str
     kind: str
     members: tuple[str, ...] = ()
+    decimals: int = -1
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,8 @@ def _written(
             yield from ("'\"'", value, "'\"'")
         case "text":
             yield f"to_json({value})::VARCHAR"
+        case "number" if key.decimals >= 0:
+            yield f"format('{{:.{key.decimals}f}}', {value})"
         case "whole" | "number" | "shared":
             yield f"{value}::VARCHAR"
         case "texts":
@@ -199,10 +203,11 @@ def word_at(raw: bytes, at: int) -> bytes:
 def shape_of(tail: bytes) -> Shape | None:
     """The shape of the tail of a good line; None where it has none that can be read at once."""
     try:
-        item: dict[str, Any] = json.loads(b"{" + tail)
+        item: dict[str, Any] = json.loads(b"{" + tail, parse_float=_Written)
     except ValueError:
         return None
-    keys = tuple(_key(key, value) for key, value in item.items())
+    fixed = {decimals for value in item.values() if (decimals := _decimals(value)) >= 0}
+    keys = tuple(_key(key, value, fixed) for key, value in item.items())
     names = [key.name for key in keys if key.name]
     # Fields of a structure have no case.
     if len({key.casefold() for key in item}) < len(keys) or len(set(names)) < len(names):
@@ -216,7 +221,26 @@ def _name(key: str) -> str:
     return slot.name if slot and slot.name in _KINDS else ""
 
 
-def _key(key: str, value: Any) -> Key:
+class _Written(float):
+    """A number that knows how it was written."""
+
+    def __new__(cls, text: str) -> _Written:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    text: str
+
+
+def _decimals(value: object) -> int:
+    """How many decimals a number was given that does not need them all; -1 for any other."""
+    if not isinstance(value, _Written) or value.text == float.__repr__(value):
+        return -1
+    decimals = len(value.text.partition(".")[2])
+    return decimals if value.text == f"{value:.{decimals}f}" else -1
+
+
+def _key(key: str, value: Any, fixed: set[int]) -> Key:
     name = _name(key)
     if value is None:
         return Key(key, "", "null")
@@ -225,6 +249,10 @@ def _key(key: str, value: Any) -> Key:
         kind = "moment"
     elif kind == "number" and type(value) is int:
         kind = "whole"
+    if kind == "number":
+        # A writer that fills up with zeros does so for every number; not each ends in one.
+        decimals = len(value.text.partition(".")[2])
+        return Key(key, name, kind, decimals=decimals if decimals in fixed else -1)
     if kind != "resources":
         return Key(key, name, kind)
     first = value[0] if value else {}

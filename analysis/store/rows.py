@@ -14,6 +14,11 @@ from analysis.store import query
 TABLES = ("run_lines", "executions", "experiment_lines", "reject_lines", "note_lines")
 
 
+_EXECUTIONS = """
+* EXCLUDE (finished),
+wrapped(epoch_us(finished) - expected_us(started, duration_s)) AS finished_late
+"""
+
 _ADD_RUNS = """
 INSERT INTO run_names
 SELECT (SELECT coalesce(max(run_key), 0) FROM run_names) + row_number() OVER (ORDER BY place), text
@@ -35,20 +40,24 @@ LEFT JOIN (SELECT test_norm, min(norm_key) AS norm_key FROM tests GROUP BY ALL) 
 def insert(connection: duckdb.DuckDBPyConnection, source_id: int, batch: Batch) -> None:
     """Add the rows of a batch."""
     _add(connection, "run_lines", source_id, batch.run_lines)
-    _add(connection, "executions", source_id, _with_keys(connection, batch.test_lines))
+    _add(connection, "executions", source_id, _with_keys(connection, batch.test_lines), _EXECUTIONS)
     _add(connection, "experiment_lines", source_id, batch.experiment_lines)
     _add(connection, "reject_lines", source_id, batch.rejects)
     _add(connection, "note_lines", source_id, batch.notes)
 
 
 def _add(
-    connection: duckdb.DuckDBPyConnection, table: str, source_id: int, added: pa.Table
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    source_id: int,
+    added: pa.Table,
+    columns: str = "*",
 ) -> None:
     if added.num_rows:
         with query.registered(connection, batch=added):
             query.write(
                 connection,
-                f"INSERT INTO {table} BY NAME SELECT $source_id AS source_id, * FROM batch",
+                f"INSERT INTO {table} BY NAME SELECT $source_id AS source_id, {columns} FROM batch",
                 {"source_id": source_id},
             )
 

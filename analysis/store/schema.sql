@@ -67,16 +67,32 @@ CREATE TYPE outcome AS ENUM (
     'passed', 'failed', 'error', 'timeout', 'crash', 'skipped', 'xfailed', 'xpassed'
 );
 
+-- When an execution should have finished, in microseconds: `finished` is mostly that or one more.
+-- Clocks can be far off: differences wrap around and lose nothing.
+CREATE MACRO expected_us(began, lasted_s) AS coalesce(epoch_us(began), 0)::HUGEINT
+    + coalesce(CASE WHEN abs(lasted_s) < 1e9 THEN round(lasted_s * 1e6)::BIGINT END, 0);
+
+CREATE MACRO wrapped(us) AS (CASE
+    WHEN us > 9223372036854775807 THEN us - 18446744073709551616
+    WHEN us < -9223372036854775808 THEN us + 18446744073709551616
+    ELSE us
+END)::BIGINT;
+
 -- Names are kept once: millions of executions take a few bytes each.
-CREATE TABLE executions (
+CREATE TABLE executions ( -- finished_late: microseconds after it should have finished
     source_id INTEGER NOT NULL, line BIGINT NOT NULL, byte_offset BIGINT NOT NULL,
     line_hash BIGINT NOT NULL, item INTEGER NOT NULL, run_key INTEGER, test_key INTEGER NOT NULL,
     variant VARCHAR, attempt BIGINT, iteration BIGINT,
     outcome outcome NOT NULL, failed BOOLEAN,
-    started TIMESTAMP, finished TIMESTAMP, duration_s DOUBLE, log VARCHAR,
+    started TIMESTAMP, finished_late BIGINT, duration_s DOUBLE, log VARCHAR,
     exc VARCHAR, errno VARCHAR, message VARCHAR, "where" VARCHAR,
     before VARCHAR[], resources STRUCT(kind VARCHAR, id VARCHAR, op VARCHAR)[], extra VARCHAR
 );
+
+CREATE VIEW executions_in_time AS
+SELECT * EXCLUDE (finished_late),
+    make_timestamp(wrapped(expected_us(started, duration_s) + finished_late)) AS finished
+FROM executions;
 
 CREATE VIEW test_lines AS
 SELECT
@@ -84,7 +100,7 @@ SELECT
     t.test_id, t.test_norm, t.unstable_id, e.variant, e.attempt, e.iteration,
     e.outcome::VARCHAR AS outcome, e.failed, e.started, e.finished, e.duration_s, e.log,
     e.exc, e.errno, e.message, e."where", e.before, e.resources, e.extra
-FROM executions e
+FROM executions_in_time e
 JOIN tests t USING (test_key)
 LEFT JOIN run_names n USING (run_key);
 
@@ -174,10 +190,10 @@ CREATE TABLE experiment_facts (
 -- content and the position of its line.
 CREATE VIEW placed_executions AS
 SELECT e.* EXCLUDE (run_key), p.run_no
-FROM executions e JOIN run_places p ON p.source_id = e.source_id AND p.run_key = e.run_key
+FROM executions_in_time e JOIN run_places p ON p.source_id = e.source_id AND p.run_key = e.run_key
 UNION ALL BY NAME
 SELECT e.* EXCLUDE (run_key), r.run_no
-FROM executions e
+FROM executions_in_time e
 JOIN sources s USING (source_id)
 JOIN source_runs m ON m.source_id = e.source_id
     AND m.run_id = left(s.identity, 12) || '@' || e.byte_offset

@@ -117,6 +117,15 @@ def test_the_keys_may_have_other_names_and_another_order(read_all, taken):
     assert sum(taken) == 50
 
 
+def test_numbers_may_be_filled_up_with_zeros(read_all, taken):
+    lines = [
+        put(line, b": 3e-05", f": {i / 10:.3f}".encode())
+        for i, line in enumerate(dumped([line_of(1, test) for test in range(60)]))
+    ]
+    same(read_all, b"\n".join(lines) + b"\n")
+    assert sum(taken) == 60
+
+
 def test_lines_in_two_shapes_are_read_a_group_a_shape(read_all, taken):
     items = [
         line_of(1, i, **({"exc": "E", "message": "m"} if i % 3 == 0 else {})) for i in range(60)

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shelf import BARE, NOW, Shelf, assert_accounted_for, fresh, run_line, test_line, text
 
-from analysis.store import ledger, query
+from analysis.records import read
+from analysis.store import ledger, query, rows
 from analysis.store.ledger import Status
 from analysis.store.loader import STDIN, Ingest, SourceReport, ingest
 from analysis.store.reading import standard_input
@@ -549,3 +550,25 @@ def test_any_bytes_are_accounted_for_however_they_arrive(
             assert report.lines == lines
         assert report.lines == sum(counts(report)[1:])
         shelf.agrees_with_the_files(final=final)
+
+
+FAR_S = 9_223_372_022_000
+TIMES = st.one_of(st.none(), st.integers(-FAR_S, FAR_S), st.floats(0, 2e9))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    started=TIMES,
+    finished=TIMES,
+    duration=st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)),
+)
+def test_times_come_back_as_they_were_read(
+    shelf: Shelf, started: float | None, finished: float | None, duration: float | None
+) -> None:
+    item = {"started": started, "finished": finished, "duration_s": duration}
+    line = test_line(1, "t", **{name: value for name, value in item.items() if value is not None})
+    (batch,) = read(io.BytesIO(line + b"\n"), final=True, now=NOW)
+    rows.drop(shelf.connection, 1)
+    rows.insert(shelf.connection, 1, batch)
+    stored = shelf.connection.sql("SELECT started, finished, duration_s FROM test_lines")
+    assert stored.to_arrow_table().equals(batch.test_lines.select(stored.columns))
