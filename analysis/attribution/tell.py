@@ -32,10 +32,14 @@ WITH pairs AS (
 ), touches AS (
     SELECT DISTINCT r.experiment, r.run_id, r.patch_id, r.round, u.kind AS kind, u.id AS id,
         u.op = 'w' AS writes
-    FROM results r, unnest(r.resources) AS t(u)
-    WHERE r.phase = 'soak' AND r.usable AND (r.experiment, r.patch_id) IN (
-        SELECT (experiment, stable) FROM pairs UNION SELECT (experiment, varying) FROM pairs
-    )
+    FROM (
+        FROM results
+        SEMI JOIN (
+            SELECT experiment, stable AS patch_id FROM pairs
+            UNION SELECT experiment, varying FROM pairs
+        ) p USING (experiment, patch_id)
+        WHERE len(resources) > 0 AND phase = 'soak' AND usable
+    ) r, unnest(r.resources) AS t(u)
 )
 SELECT experiment, stable, varying, kind, id
 FROM (
