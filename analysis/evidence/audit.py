@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from importlib import resources
 
 import duckdb
-import pyarrow as pa
 
 from analysis.config import Config
 from analysis.evidence import counts, run_log, stream
@@ -69,7 +68,9 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
     """
     _write_settings(connection, configs)
     _script(connection, "runs.sql")
-    query.write(connection, "DELETE FROM findings WHERE experiment IN (FROM touched)")
+    query.write(
+        connection, "DELETE FROM findings WHERE experiment IN (SELECT experiment FROM touched)"
+    )
     for rule in RUN_RULES:
         query.write(
             connection,
@@ -107,32 +108,32 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
 def _write_settings(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) -> None:
     query.write(
         connection,
-        "CREATE OR REPLACE TEMP TABLE touched AS SELECT unnest($names::VARCHAR[]) AS experiment",
+        """CREATE OR REPLACE TEMP TABLE touched AS
+        SELECT unnest($names::VARCHAR[]) AS experiment, unnest(range(len($names))) AS number""",
         {"names": list(configs)},
     )
-    settings = pa.Table.from_pylist(
-        [
-            {
-                "experiment": name,
-                "red_patch": config.canaries.red.patch_id if config.canaries.red else None,
-                "green_patch": config.canaries.green.patch_id if config.canaries.green else None,
-            }
-            for name, config in configs.items()
-        ],
-        schema=pa.schema([(c, pa.string()) for c in ("experiment", "red_patch", "green_patch")]),
+    canaries = [config.canaries for config in configs.values()]
+    query.write(
+        connection,
+        """CREATE OR REPLACE TEMP TABLE settings AS SELECT unnest($names::VARCHAR[]) AS experiment,
+            unnest($red::VARCHAR[]) AS red_patch, unnest($green::VARCHAR[]) AS green_patch""",
+        {
+            "names": list(configs),
+            "red": [pair.red.patch_id if pair.red else None for pair in canaries],
+            "green": [pair.green.patch_id if pair.green else None for pair in canaries],
+        },
     )
-    pinned = pa.Table.from_pylist(
-        [
-            {"experiment": name, "test_norm": test}
-            for name, config in configs.items()
-            for test in sorted({normal_form(test) for test in config.inventory or ()})
-        ],
-        schema=pa.schema([(c, pa.string()) for c in ("experiment", "test_norm")]),
+    pinned = [
+        (name, test)
+        for name, config in configs.items()
+        for test in sorted({normal_form(test) for test in config.inventory or ()})
+    ]
+    query.write(
+        connection,
+        """CREATE OR REPLACE TEMP TABLE pinned AS
+        SELECT unnest($names::VARCHAR[]) AS experiment, unnest($tests::VARCHAR[]) AS test_norm""",
+        {"names": [name for name, _ in pinned], "tests": [test for _, test in pinned]},
     )
-    for name, rows in (("settings", settings), ("pinned", pinned)):
-        connection.register("rows", rows)
-        query.write(connection, f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM rows")
-        connection.unregister("rows")
 
 
 def _script(connection: duckdb.DuckDBPyConnection, name: str) -> None:

@@ -1,10 +1,11 @@
 -- Puts runs together from their lines. Reads the recorded tables and three temporary ones:
--- `touched` (the experiments to put together anew), `settings` (a row an experiment: its canaries)
+-- `touched` (the experiments to put together anew, each with a number), `settings` (a row an experiment: its canaries)
 -- and `pinned` (experiment, test_norm).
 -- min() and max() pick a value where lines disagree, so that line order decides nothing.
 
 CREATE OR REPLACE TEMP TABLE touched_runs AS
-SELECT r.run_no, r.experiment, r.run_id FROM run_numbers r SEMI JOIN touched USING (experiment);
+SELECT r.run_no, r.experiment, r.run_id, t.number
+FROM run_numbers r JOIN touched t USING (experiment);
 
 -- Every question about tests of runs starts from here: millions of executions are read once.
 CREATE OR REPLACE TEMP TABLE tests_of_runs AS
@@ -77,9 +78,10 @@ WHERE u.rule IS DISTINCT FROM 'repeated-line'
 GROUP BY s.run_no, s.norm_key;
 
 CREATE OR REPLACE TEMP TABLE pinned_tests AS
-SELECT DISTINCT p.experiment, t.norm_key FROM pinned p JOIN tests t USING (test_norm);
+SELECT DISTINCT x.number, t.norm_key
+FROM pinned p JOIN tests t USING (test_norm) JOIN touched x USING (experiment);
 
-DELETE FROM run_facts WHERE experiment IN (FROM touched);
+DELETE FROM run_facts WHERE experiment IN (SELECT experiment FROM touched);
 
 INSERT INTO run_facts
 WITH keyed AS (
@@ -90,7 +92,7 @@ WITH keyed AS (
     JOIN sources s USING (source_id)
     JOIN source_runs m ON m.source_id = l.source_id
         AND m.run_id = coalesce(l.run_id, left(s.identity, 12) || '@' || l.byte_offset)
-    SEMI JOIN touched t ON t.experiment = m.experiment
+    SEMI JOIN touched x ON x.experiment = m.experiment
     LEFT JOIN (
         -- A verdict line about a single test says nothing twice beside one about another test.
         SELECT e.source_id, e.byte_offset, min(t.test_norm) AS test_norm
@@ -166,17 +168,21 @@ WITH keyed AS (
     FROM keyed
     GROUP BY ALL
 ), tests_of AS (
-    SELECT
-        r.experiment, r.run_id, sum(t.records)::BIGINT AS test_records,
-        sum(t.attempts)::BIGINT AS test_attempts,
-        count(*) FILTER (t.n > 0) AS tests_executed,
-        count(*) FILTER (t.k > 0) AS tests_failed,
-        count(*) FILTER (t.k > 0 AND t.k = t.n) AS tests_never_passed,
-        count(p.norm_key) AS pinned_recorded
-    FROM tests_of_runs t
+    SELECT r.experiment, r.run_id, t.*
+    FROM (
+        SELECT
+            t.run_no, sum(t.records)::BIGINT AS test_records,
+            sum(t.attempts)::BIGINT AS test_attempts,
+            count(*) FILTER (t.n > 0) AS tests_executed,
+            count(*) FILTER (t.k > 0) AS tests_failed,
+            count(*) FILTER (t.k > 0 AND t.k = t.n) AS tests_never_passed,
+            count(p.norm_key) AS pinned_recorded
+        FROM tests_of_runs t
+        JOIN touched_runs r USING (run_no)
+        LEFT JOIN pinned_tests p ON p.number = r.number AND p.norm_key = t.norm_key
+        GROUP BY t.run_no
+    ) t
     JOIN touched_runs r USING (run_no)
-    LEFT JOIN pinned_tests p ON p.experiment = r.experiment AND p.norm_key = t.norm_key
-    GROUP BY ALL
 ), pins AS (
     SELECT experiment, count(*) AS pinned FROM pinned GROUP BY ALL
 )

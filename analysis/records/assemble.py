@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from analysis.model import Kind
 from analysis.records import schema
+from analysis.records.arrays import array_of, numbers
 from analysis.records.batch import Batch, Tail
 from analysis.records.bulk import Taken
 from analysis.records.identity import is_unstable, normal_form
@@ -46,21 +47,15 @@ class _Columns:
 
     def table(self) -> pa.Table:
         arrays = [
-            _array(values, column.type)
-            for values, column in zip(self._columns.values(), self._schema, strict=True)
+            array_of(values, field.type)
+            for values, field in zip(self._columns.values(), self._schema, strict=True)
         ]
         return pa.table(arrays, schema=self._schema)
 
 
-def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    if pa.types.is_dictionary(kind):
-        return pa.array(values, kind.value_type).dictionary_encode()
-    return pa.array(values, kind)
-
-
 def _of_words(words: pa.Array, meaning: Callable[[str], Any], kind: pa.DataType) -> pa.Array:
     """What each row's word means, asked once a word."""
-    return pa.array(map(meaning, words.dictionary.to_pylist()), kind).take(words.indices)
+    return array_of(list(map(meaning, words.dictionary.to_pylist())), kind).take(words.indices)
 
 
 def _context(record: Record) -> Context:
@@ -127,14 +122,14 @@ class Assembler:
             position = {"line": int(lines[row]), "byte_offset": int(offsets[row])}
             hashes[frame] = self._accept_context(taken.frames[frame], position)
         columns = {
-            "line": pa.array(lines),
-            "byte_offset": pa.array(offsets),
-            "line_hash": pa.array(hashes[taken.frame]),
-            "item": pa.array(np.zeros(height, np.int32)),
+            "line": numbers(lines),
+            "byte_offset": numbers(offsets),
+            "line_hash": numbers(hashes[taken.frame]),
+            "item": numbers(np.zeros(height, np.int32)),
             **taken.values,
         }
         tests = [frame.tests[0] for frame in taken.frames]
-        frame_of = pa.array(taken.frame)
+        frame_of = numbers(taken.frame)
         for field in schema.TEST_LINES:
             if field.name not in columns:
                 shared = [test.get(field.name) for test in tests]
@@ -142,7 +137,7 @@ class Assembler:
                 columns[field.name] = (
                     pa.nulls(height, field.type)
                     if empty
-                    else _array(shared, field.type).take(frame_of)
+                    else array_of(shared, field.type).take(frame_of)
                 )
         if "outcome" in taken.values:
             columns["failed"] = _of_words(columns["outcome"], FAILED.get, pa.bool_())

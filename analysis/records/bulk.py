@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from analysis.model import Kind
 from analysis.records import plan
+from analysis.records.arrays import numbers, truths
 from analysis.records.lines import Block
 from analysis.records.parse import Parsed
 from analysis.records.record import Record
@@ -120,21 +121,21 @@ class Bulk:
     def _of_shape(self, lines: _Lines, left: Numbers, shape: Shape) -> Taken | None:
         """The lines that have a shape, and nothing that needs care."""
         found = self._parsed(lines, left, shape)
-        numbers = left[found.column("i").to_numpy()]
+        places = left[found.column("i").to_numpy()]
         columns = [found.column(f"c{place}") for place in range(len(shape.read))]
         varying = {key: column for key, column in zip(shape.read, columns, strict=True) if key.name}
         values, good = good_values(varying, self._latest_micros)
-        numbers, kept = numbers[good], pa.array(good)
+        places, kept = places[good], truths(good)
         shared = [
             column.filter(kept)
             for key, column in zip(shape.read, columns, strict=True)
             if not key.name
         ]
-        heads = pa.chunked_array([lines.heads(numbers).cast(pa.large_string())])
+        heads = pa.chunked_array([lines.heads(places).cast(pa.large_string())])
         frame, first = _grouped([heads, *shared])
-        if len(numbers) < _LINES_PER_FRAME * len(first):
+        if len(places) < _LINES_PER_FRAME * len(first):
             return None
-        records = [self._frame(lines.raw(numbers[line]), values) for line in first]
+        records = [self._frame(lines.raw(places[line]), values) for line in first]
         frames = [record for record in records if record is not None]
         if not frames:
             return None
@@ -142,11 +143,11 @@ class Bulk:
         number = np.cumsum(usable) - 1
         kept_frames = usable[frame]
         return Taken(
-            numbers[kept_frames],
+            places[kept_frames],
             frames,
             number[frame][kept_frames],
             {
-                name: column.filter(kept).filter(pa.array(kept_frames))
+                name: column.filter(kept).filter(truths(kept_frames))
                 for name, column in values.items()
             },
         )
@@ -172,7 +173,7 @@ class Bulk:
         """Those of some lines that have a shape: `i`, their place in `left`, and the values."""
         if self._connection is None:
             self._connection = duckdb.connect()
-        table = pa.table({"i": np.arange(len(left)), "tail": lines.tails(left)})
+        table = pa.table({"i": numbers(np.arange(len(left))), "tail": lines.tails(left)})
         try:
             found = self._ask(shape.parsing(), tails=table)
         except duckdb.InvalidInputException:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from analysis.model import Outcome
 from analysis.records import fields
+from analysis.records.arrays import array_of, numbers, truths
 from analysis.records.record import EARLIEST_MICROS
 from analysis.records.refusal import Refused
 from analysis.records.schema import TEST_LINES
@@ -85,7 +86,7 @@ def _outcome(column: pa.Array) -> tuple[pa.Array, Mask]:
         except Refused:
             found = None
         words.append(None if found == Outcome.XPASSED else found)
-    stored = pa.array(words, pa.string()).take(encoded.indices)
+    stored = array_of(words, pa.string()).take(encoded.indices)
     return stored.dictionary_encode(), _mask(pc.is_valid(stored))
 
 
@@ -106,17 +107,17 @@ def _moment(key: Key, column: pa.Array, latest_micros: int) -> tuple[pa.Array, M
             micros = whole.astype(np.int64) * MICROS_PER_SECOND
             micros += np.rint(fraction * MICROS_PER_SECOND).astype(np.int64)
     good &= (micros >= EARLIEST_MICROS) & (micros <= latest_micros)
-    return pa.array(micros).cast(pa.timestamp("us")), good
+    return numbers(micros).cast(pa.timestamp("us")), good
 
 
-def _from_text(column: pa.Array) -> tuple[npt.NDArray[np.int64], Mask]:
-    good = _mask(pc.match_substring_regex(column, _MOMENT))
-    plain = pc.if_else(pa.array(good), column, pa.scalar("2000-01-01T00:00:00Z", column.type))
+def _from_text(texts: pa.Array) -> tuple[npt.NDArray[np.int64], Mask]:
+    good = _mask(pc.match_substring_regex(texts, _MOMENT))
+    plain = pc.if_else(truths(good), texts, "2000-01-01T00:00:00Z")
     try:
         moments = plain.cast(pa.timestamp("us", "UTC"))
     except pa.ArrowInvalid:
         # A day that no month has; which one it is the careful reader says.
-        return np.zeros(len(column), np.int64), np.zeros(len(column), bool)
+        return np.zeros(len(texts), np.int64), np.zeros(len(texts), bool)
     return moments.cast(pa.int64()).to_numpy(), good
 
 

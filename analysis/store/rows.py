@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from analysis.records import Batch, is_unstable, normal_form
+from analysis.records import Batch, array_of, is_unstable, normal_form, numbers
 from analysis.store import query
 
 TABLES = ("run_lines", "executions", "experiment_lines", "reject_lines", "note_lines")
@@ -77,14 +77,14 @@ def _with_keys(connection: duckdb.DuckDBPyConnection, tests: pa.Table) -> pa.Tab
 
 
 def _run_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Array:
-    words = pa.table({"place": np.arange(len(names)), "text": names})
+    words = pa.table({"place": numbers(np.arange(len(names))), "text": names})
     with query.registered(connection, words=words):
         query.write(connection, _ADD_RUNS)
         return _keys(connection, "SELECT run_key FROM words JOIN run_names ON run_id = text")
 
 
 def _test_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Array:
-    words = pa.table({"place": np.arange(len(names)), "text": names})
+    words = pa.table({"place": numbers(np.arange(len(names))), "text": names})
     with query.registered(connection, words=words):
         new = query.rows(
             connection, "SELECT text FROM words ANTI JOIN tests ON test_id = text ORDER BY place"
@@ -93,10 +93,10 @@ def _test_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Arr
         texts = [text for (text,) in new]
         added = pa.table(
             {
-                "place": np.arange(len(texts)),
-                "text": texts,
-                "norm": list(map(normal_form, texts)),
-                "unstable": list(map(is_unstable, texts)),
+                "place": numbers(np.arange(len(texts))),
+                "text": array_of(texts, pa.string()),
+                "norm": array_of(list(map(normal_form, texts)), pa.string()),
+                "unstable": array_of(list(map(is_unstable, texts)), pa.bool_()),
             }
         )
         with query.registered(connection, words=added):
@@ -107,7 +107,7 @@ def _test_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Arr
 
 def _keys(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Array:
     found: Any = query.rows(connection, f"{sql} ORDER BY place")
-    return pa.array([key for (key,) in found], pa.int32())
+    return array_of([key for (key,) in found], pa.int32())
 
 
 def drop(connection: duckdb.DuckDBPyConnection, source_id: int, start: int = 0) -> None:

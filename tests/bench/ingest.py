@@ -2,7 +2,7 @@
 
     python tests/bench/ingest.py [--lines 1000000] [--kind clean|rare|often|gz] [--disk] [--times 3]
 
-clean: every line is a record. rare: one in 100,000 is none. often: one in 10. gz: clean, compressed.
+clean: every line is a record. rare: one in 100,000 is none. often: one in 10. gz: clean, packed.
 The reference is DuckDB's `read_ndjson` with the columns of the log, into a table, in memory or on
 disk. Both run in turn, each in a process of its own; printed are seconds, the medians' ratio, and
 with --disk the size of the index.
