@@ -5,7 +5,7 @@
 DELETE FROM source_runs;
 
 INSERT INTO source_runs
-WITH lines AS (
+WITH lines AS MATERIALIZED (
     SELECT l.source_id, s.directory, l.experiment, l.run_id AS logged_run_id,
         coalesce(l.run_id, left(s.identity, 12) || '@' || l.byte_offset) AS run_id
     FROM run_lines l JOIN sources s USING (source_id)
@@ -53,3 +53,17 @@ SELECT m.source_id, n.run_key, r.run_no
 FROM source_runs m
 JOIN run_names n USING (run_id)
 JOIN run_numbers r USING (experiment, run_id);
+
+DELETE FROM nameless_places;
+
+-- Materialized: DuckDB would pair all lines of a source with all of its runs.
+INSERT INTO nameless_places
+WITH lines AS MATERIALIZED (
+    SELECT l.source_id, l.byte_offset, left(s.identity, 12) || '@' || l.byte_offset AS run_id
+    FROM run_lines l JOIN sources s USING (source_id)
+    WHERE l.run_id IS NULL
+)
+SELECT l.source_id, l.byte_offset, r.run_no
+FROM lines l
+JOIN source_runs m ON m.source_id = l.source_id AND m.run_id = l.run_id
+JOIN run_numbers r ON r.experiment = m.experiment AND r.run_id = m.run_id;

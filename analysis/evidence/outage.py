@@ -32,10 +32,16 @@ WITH timed AS (
         )) AS set_name
     FROM timed WHERE round IS NOT NULL OR started IS NOT NULL
 ), suspects AS (
-    -- Only where tests of green and of another role failed the single results are asked.
+    -- Single results are asked only where that many tests of two roles can have failed: no fewer
+    -- ran than in the longest run, and no more failed than in all runs together.
     SELECT experiment, phase, set_name
-    FROM sets WHERE tests_failed > 0 GROUP BY ALL
-    HAVING bool_or(role = 'green') AND count(DISTINCT role) > 1
+    FROM (
+        SELECT experiment, phase, set_name, role
+        FROM sets GROUP BY ALL
+        HAVING sum(tests_failed) >= $share * greatest($tests, max(tests_executed))
+    )
+    GROUP BY ALL
+    HAVING bool_or(role = 'green') AND count(*) > 1
 ), tests AS (
     SELECT s.experiment, s.phase, s.set_name, s.role, r.test_norm, r.variant,
         bool_or(r.failed) AS failed

@@ -81,17 +81,33 @@ CREATE OR REPLACE TEMP TABLE pinned_tests AS
 SELECT DISTINCT x.number, t.norm_key
 FROM pinned p JOIN tests t USING (test_norm) JOIN touched x USING (experiment);
 
+-- Counted before anything is joined: DuckDB would join millions of rows first.
+CREATE OR REPLACE TEMP TABLE counted_runs AS
+SELECT run_no, sum(records)::BIGINT AS test_records, sum(attempts)::BIGINT AS test_attempts,
+    count(*) FILTER (n > 0) AS tests_executed, count(*) FILTER (k > 0) AS tests_failed,
+    count(*) FILTER (k > 0 AND k = n) AS tests_never_passed
+FROM tests_of_runs GROUP BY run_no;
+
+CREATE OR REPLACE TEMP TABLE pinned_runs AS
+SELECT t.run_no, count(*) AS pinned_recorded
+FROM tests_of_runs t
+JOIN touched_runs r USING (run_no)
+JOIN pinned_tests p ON p.number = r.number AND p.norm_key = t.norm_key
+GROUP BY t.run_no;
+
 DELETE FROM run_facts WHERE experiment IN (SELECT experiment FROM touched);
 
+-- Materialized: DuckDB would pair all lines of a source with all of its runs.
 INSERT INTO run_facts
-WITH keyed AS (
+WITH lines AS MATERIALIZED (
+    SELECT l.*, coalesce(l.run_id, left(s.identity, 12) || '@' || l.byte_offset) AS run_key
+    FROM run_lines l JOIN sources s USING (source_id)
+), keyed AS (
     SELECT
-        l.* EXCLUDE (run_id, experiment), m.run_id AS run_key, m.experiment AS experiment_key,
+        l.* EXCLUDE (run_id, experiment), m.experiment AS experiment_key,
         l.experiment AS logged_experiment, v.test_norm AS about
-    FROM run_lines l
-    JOIN sources s USING (source_id)
-    JOIN source_runs m ON m.source_id = l.source_id
-        AND m.run_id = coalesce(l.run_id, left(s.identity, 12) || '@' || l.byte_offset)
+    FROM lines l
+    JOIN source_runs m ON m.source_id = l.source_id AND m.run_id = l.run_key
     SEMI JOIN touched x ON x.experiment = m.experiment
     LEFT JOIN (
         -- A verdict line about a single test says nothing twice beside one about another test.
@@ -143,46 +159,30 @@ WITH keyed AS (
             count(DISTINCT patch_id) FILTER (kind = 'verdict')
         ) AS copies,
         list_filter([
-            CASE WHEN count(DISTINCT logged_experiment) > 1 THEN 'experiment' END,
-            CASE WHEN count(DISTINCT patch_id) > 1 THEN 'patch_id' END,
-            CASE WHEN count(DISTINCT base_sha) > 1 THEN 'base_sha' END,
-            CASE WHEN count(DISTINCT role) > 1 THEN 'role' END,
-            CASE WHEN count(DISTINCT phase) > 1 THEN 'phase' END,
-            CASE WHEN count(DISTINCT round) > 1 THEN 'round' END,
-            CASE WHEN count(DISTINCT ns) > 1 THEN 'ns' END,
-            CASE WHEN count(DISTINCT isolation) > 1 THEN 'isolation' END,
-            CASE WHEN count(DISTINCT concurrency) > 1 THEN 'concurrency' END,
-            CASE WHEN count(DISTINCT cpu_load) > 1 THEN 'cpu_load' END,
-            CASE WHEN count(DISTINCT switch_interval) > 1 THEN 'switch_interval' END,
-            CASE WHEN count(DISTINCT cpus) > 1 THEN 'cpus' END,
-            CASE WHEN count(DISTINCT runner) > 1 THEN 'runner' END,
-            CASE WHEN count(DISTINCT image_digest) > 1 THEN 'image_digest' END,
-            CASE WHEN count(DISTINCT rng_seed) > 1 THEN 'rng_seed' END,
-            CASE WHEN count(DISTINCT "order") > 1 THEN 'order' END,
-            CASE WHEN count(DISTINCT order_seed) > 1 THEN 'order_seed' END,
-            CASE WHEN count(DISTINCT env) > 1 THEN 'env' END,
-            CASE WHEN count(DISTINCT command) > 1 THEN 'command' END,
-            CASE WHEN count(DISTINCT workspace_generation) > 1 THEN 'workspace_generation' END,
-            CASE WHEN count(DISTINCT exit_code) > 1 THEN 'exit_code' END
+            CASE WHEN min(logged_experiment) <> max(logged_experiment) THEN 'experiment' END,
+            CASE WHEN min(patch_id) <> max(patch_id) THEN 'patch_id' END,
+            CASE WHEN min(base_sha) <> max(base_sha) THEN 'base_sha' END,
+            CASE WHEN min(role) <> max(role) THEN 'role' END,
+            CASE WHEN min(phase) <> max(phase) THEN 'phase' END,
+            CASE WHEN min(round) <> max(round) THEN 'round' END,
+            CASE WHEN min(ns) <> max(ns) THEN 'ns' END,
+            CASE WHEN min(isolation) <> max(isolation) THEN 'isolation' END,
+            CASE WHEN min(concurrency) <> max(concurrency) THEN 'concurrency' END,
+            CASE WHEN min(cpu_load) <> max(cpu_load) THEN 'cpu_load' END,
+            CASE WHEN min(switch_interval) <> max(switch_interval) THEN 'switch_interval' END,
+            CASE WHEN min(cpus) <> max(cpus) THEN 'cpus' END,
+            CASE WHEN min(runner) <> max(runner) THEN 'runner' END,
+            CASE WHEN min(image_digest) <> max(image_digest) THEN 'image_digest' END,
+            CASE WHEN min(rng_seed) <> max(rng_seed) THEN 'rng_seed' END,
+            CASE WHEN min("order") <> max("order") THEN 'order' END,
+            CASE WHEN min(order_seed) <> max(order_seed) THEN 'order_seed' END,
+            CASE WHEN min(env) <> max(env) THEN 'env' END,
+            CASE WHEN min(command) <> max(command) THEN 'command' END,
+            CASE WHEN min(workspace_generation) <> max(workspace_generation) THEN 'workspace_generation' END,
+            CASE WHEN min(exit_code) <> max(exit_code) THEN 'exit_code' END
         ], lambda name: name IS NOT NULL) AS disagreeing
     FROM keyed
     GROUP BY ALL
-), tests_of AS (
-    SELECT r.experiment, r.run_id, t.*
-    FROM (
-        SELECT
-            t.run_no, sum(t.records)::BIGINT AS test_records,
-            sum(t.attempts)::BIGINT AS test_attempts,
-            count(*) FILTER (t.n > 0) AS tests_executed,
-            count(*) FILTER (t.k > 0) AS tests_failed,
-            count(*) FILTER (t.k > 0 AND t.k = t.n) AS tests_never_passed,
-            count(p.norm_key) AS pinned_recorded
-        FROM tests_of_runs t
-        JOIN touched_runs r USING (run_no)
-        LEFT JOIN pinned_tests p ON p.number = r.number AND p.norm_key = t.norm_key
-        GROUP BY t.run_no
-    ) t
-    JOIN touched_runs r USING (run_no)
 ), pins AS (
     SELECT experiment, count(*) AS pinned FROM pinned GROUP BY ALL
 )
@@ -214,13 +214,14 @@ SELECT
     -- Only a whole suite can miss a pinned test: other arms repeat a single one by design.
     CASE
         WHEN t.test_records > 0 AND coalesce(r.phase, 'gate') IN ('soak', 'gate')
-            THEN coalesce(p.pinned, 0) - t.pinned_recorded
+            THEN coalesce(p.pinned, 0) - coalesce(q.pinned_recorded, 0)
         ELSE 0
     END AS pinned_missing,
     NULL AS pinned_example
 FROM runs_of r
 JOIN touched_runs n USING (experiment, run_id)
-LEFT JOIN tests_of t USING (experiment, run_id)
+LEFT JOIN counted_runs t USING (run_no)
+LEFT JOIN pinned_runs q USING (run_no)
 LEFT JOIN settings c USING (experiment)
 LEFT JOIN pins p USING (experiment);
 

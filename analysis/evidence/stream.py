@@ -29,13 +29,16 @@ RULES = (
     ),
 )
 
+# Materialized: DuckDB would pair all notes of a source with all of its runs.
 _FROM_READER = """
+    WITH notes AS MATERIALIZED (
+        SELECT n.source_id, n.line, n.detail,
+            coalesce(n.run_id, left(s.identity, 12) || '@' || n.byte_offset) AS run_id
+        FROM note_lines n JOIN sources s USING (source_id)
+        WHERE n.rule = '{rule}'
+    )
     SELECT m.experiment, m.run_id, min(n.detail), min(n.source_id), min(n.line)
-    FROM note_lines n
-    JOIN sources s USING (source_id)
-    JOIN source_runs m ON m.source_id = n.source_id
-        AND m.run_id = coalesce(n.run_id, left(s.identity, 12) || '@' || n.byte_offset)
-    WHERE n.rule = '{rule}'
+    FROM notes n JOIN source_runs m ON m.source_id = n.source_id AND m.run_id = n.run_id
     GROUP BY m.experiment, m.run_id
 """
 

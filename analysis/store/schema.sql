@@ -132,6 +132,10 @@ CREATE TABLE run_places ( -- source_runs in numbers, of runs that have a name
     source_id INTEGER NOT NULL, run_key INTEGER NOT NULL, run_no INTEGER NOT NULL
 );
 
+CREATE TABLE nameless_places ( -- and of runs that are named after their line
+    source_id INTEGER NOT NULL, byte_offset BIGINT NOT NULL, run_no INTEGER NOT NULL
+);
+
 CREATE TABLE uncounted_lines ( -- executions on record that must not be counted again
     run_no INTEGER NOT NULL, source_id INTEGER NOT NULL, byte_offset BIGINT NOT NULL, item INTEGER NOT NULL,
     rule VARCHAR NOT NULL
@@ -192,12 +196,9 @@ CREATE VIEW placed_executions AS
 SELECT e.* EXCLUDE (run_key), p.run_no
 FROM executions_in_time e JOIN run_places p ON p.source_id = e.source_id AND p.run_key = e.run_key
 UNION ALL BY NAME
-SELECT e.* EXCLUDE (run_key), r.run_no
+SELECT e.* EXCLUDE (run_key), p.run_no
 FROM executions_in_time e
-JOIN sources s USING (source_id)
-JOIN source_runs m ON m.source_id = e.source_id
-    AND m.run_id = left(s.identity, 12) || '@' || e.byte_offset
-JOIN run_numbers r ON r.experiment = m.experiment AND r.run_id = m.run_id
+JOIN nameless_places p ON p.source_id = e.source_id AND p.byte_offset = e.byte_offset
 WHERE e.run_key IS NULL;
 
 -- Executions with their names and the experiment and the run they belong to.
