@@ -12,7 +12,7 @@ import duckdb
 
 from analysis.errors import BadInput, EnvironmentFault
 from analysis.store import ledger, query
-from analysis.store.connect import SETTINGS, connect, lock_wait
+from analysis.store.connect import SETTINGS, Tell, connect, lock_wait, log_notice
 from analysis.store.faults import Damaged, reason
 from analysis.store.transaction import transaction
 
@@ -40,18 +40,18 @@ def open_memory() -> Iterator[Index]:
 
 
 @contextmanager
-def open_index(path: Path, wait_s: float | None = None) -> Iterator[Index]:
+def open_index(path: Path, wait_s: float | None = None, tell: Tell = log_notice) -> Iterator[Index]:
     """Open the index at `path` for writing, creating it where there is none.
 
     An index of another schema version is set aside and an empty one takes its place, which
     knows the same sources; an ingest of them reads them again. Raises EnvironmentFault when
     another process holds it for longer than `wait_s` seconds (None: as the person chose, see
-    `connect.lock_wait`), when it cannot be written or is damaged, or when it was deleted or
-    replaced meanwhile; BadInput when the file is no index.
+    `connect.lock_wait`; `tell` gets a sentence when that takes long), when it cannot be written
+    or is damaged, or when it was deleted or replaced meanwhile; BadInput when it is no index.
     """
     patience = lock_wait() if wait_s is None else wait_s
     _make_home(path)
-    connection = connect(path, patience)
+    connection = connect(path, patience, tell)
     notices: tuple[str, ...] = ()
     sources: tuple[_Known, ...] = ()
     try:
@@ -62,7 +62,7 @@ def open_index(path: Path, wait_s: float | None = None) -> Iterator[Index]:
                 aside = _set_aside(connection, path, found)
                 notices = (_rebuilding(path, aside, sources),)
                 connection.close()
-                connection = connect(path, patience)
+                connection = connect(path, patience, tell)
                 found = _version(connection, path)
             place = _place(path)
             with transaction(connection):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from analysis.store.faults import Damaged, is_damage, reason
+from analysis.store.faults import Damaged, is_damage, is_interrupt, reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +25,10 @@ def running() -> Iterator[None]:
     """
     try:
         yield
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":
+    except (RuntimeError, duckdb.InterruptException) as error:
+        if is_interrupt(error):
             raise KeyboardInterrupt from error
         raise
-    except duckdb.InterruptException as error:
-        raise KeyboardInterrupt from error
     except duckdb.OutOfMemoryException as error:
         raise MemoryError(str(error)) from error
     except duckdb.Error as error:

@@ -7,11 +7,10 @@ from contextlib import contextmanager, suppress
 
 import duckdb
 
-from analysis.errors import EnvironmentFault
+from analysis.store.faults import Damaged, IndexFault, is_damage, is_interrupt, reason
+from analysis.store.query import running
 
-
-class IndexFault(EnvironmentFault):
-    """The index could not be written; what was committed before is whole."""
+__all__ = ["IndexFault", "transaction"]
 
 
 @contextmanager
@@ -21,26 +20,35 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     IndexFault: the disk is full or another fault of the machine; the connection may be dead.
     """
     try:
-        connection.begin()
+        with running():
+            connection.begin()
         yield
     except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
+        _roll_back(connection)
+        raise _fault(error) from error
+    except BaseException as error:
+        _roll_back(connection)
+        # The readers of logs use DuckDB too, in a way of their own.
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
+    try:
+        with running():
+            connection.commit()
+    except duckdb.Error as error:
+        # Nobody else writes, so that a commit can fail only because the disk refuses it.
         _roll_back(connection)
         raise _fault(error) from error
     except BaseException:
         _roll_back(connection)
         raise
-    try:
-        connection.commit()
-    except duckdb.Error as error:
-        # Nobody else writes, so that a commit can fail only because the disk refuses it.
-        _roll_back(connection)
-        raise _fault(error) from error
 
 
 def _fault(error: duckdb.Error) -> IndexFault:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
+    if is_damage(error):
+        return Damaged(reason(error))
     return IndexFault(
-        f"The index cannot be written ({reason}).",
+        f"The index cannot be written ({reason(error)}).",
         "Nothing is lost: run the command again when there is room for it.",
     )
 
