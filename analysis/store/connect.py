@@ -33,6 +33,10 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
 }
 
+MEMORY_LIMIT = "1GB"
+"""Of an index on disk: what does not fit waits there. DuckDB would take most of the machine."""
+
+
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.5
 _TOLD_AFTER_S = 2.0
@@ -144,7 +148,7 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
         elif not path.is_file():
             what = "a directory" if path.is_dir() else "no regular file"
             raise BadInput(f"{path}: this is {what}, not an index file.", "Choose another --db.")
-        return duckdb.connect(str(path), config=SETTINGS)
+        return duckdb.connect(str(path), config={**SETTINGS, "memory_limit": MEMORY_LIMIT})
     except OSError as error:
         raise _unopened(path, error.strerror or str(error)) from error
     except duckdb.Error as error:

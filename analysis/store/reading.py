@@ -164,11 +164,12 @@ def _store(
     tell: gets the number of lines, again and again.
     """
     counts = before
+    writer = rows.Writer(connection, source_id)
     batches = read(
         stream, final=how.final, now=how.now, start=before.done, first_line=before.lines + 1
     )
     for batch in batches:
-        rows.insert(connection, source_id, batch)
+        writer.add(batch)
         counts = Counts(
             lines=counts.lines + batch.lines,
             accepted=counts.accepted + batch.rows,
@@ -180,6 +181,7 @@ def _store(
             first_reject=counts.first_reject or _first_reject(batch),
         )
         tell(counts.lines)
+    writer.flush()
     found = counts.accepted + counts.rejected + counts.blank + counts.pending
     if counts.lines != found:
         raise RuntimeError(f"{path}: {counts.lines} lines, but {found} accounted for")

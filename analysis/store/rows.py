@@ -14,6 +14,9 @@ from analysis.store import query
 TABLES = ("run_lines", "executions", "experiment_lines", "reject_lines", "note_lines")
 
 
+_MANY = 500_000
+"""Executions that are inserted at once, in one piece: DuckDB leaves holes between small ones."""
+
 _EXECUTIONS = """
 * EXCLUDE (finished),
 wrapped(epoch_us(finished) - expected_us(started, duration_s)) AS finished_late
@@ -37,29 +40,46 @@ LEFT JOIN (SELECT test_norm, min(norm_key) AS norm_key FROM tests GROUP BY ALL) 
 """
 
 
-def insert(connection: duckdb.DuckDBPyConnection, source_id: int, batch: Batch) -> None:
-    """Add the rows of a batch."""
-    _add(connection, "run_lines", source_id, batch.run_lines)
-    _add(connection, "executions", source_id, _with_keys(connection, batch.test_lines), _EXECUTIONS)
-    _add(connection, "experiment_lines", source_id, batch.experiment_lines)
-    _add(connection, "reject_lines", source_id, batch.rejects)
-    _add(connection, "note_lines", source_id, batch.notes)
+class Writer:
+    """Adds the rows of a source, batch by batch.
 
+    Executions are gathered: DuckDB writes many at once to disk, and keeps few in memory until
+    the transaction ends.
+    """
 
-def _add(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    source_id: int,
-    added: pa.Table,
-    columns: str = "*",
-) -> None:
-    if added.num_rows:
-        with query.registered(connection, batch=added):
-            query.write(
-                connection,
-                f"INSERT INTO {table} BY NAME SELECT $source_id AS source_id, {columns} FROM batch",
-                {"source_id": source_id},
-            )
+    def __init__(self, connection: duckdb.DuckDBPyConnection, source_id: int) -> None:
+        self._connection, self._source_id = connection, source_id
+        self._executions: list[pa.Table] = []
+        self._gathered = 0
+
+    def add(self, batch: Batch) -> None:
+        """Take the rows of a batch."""
+        self._insert("run_lines", batch.run_lines)
+        self._insert("experiment_lines", batch.experiment_lines)
+        self._insert("reject_lines", batch.rejects)
+        self._insert("note_lines", batch.notes)
+        self._executions.append(_with_keys(self._connection, batch.test_lines))
+        self._gathered += batch.test_lines.num_rows
+        if self._gathered >= _MANY:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was gathered."""
+        if self._gathered:
+            whole = pa.concat_tables(table for table in self._executions if table.num_rows)
+            whole = whole.combine_chunks()
+            self._insert("executions", whole, _EXECUTIONS)
+        self._executions, self._gathered = [], 0
+
+    def _insert(self, table: str, added: pa.Table, columns: str = "*") -> None:
+        if added.num_rows:
+            with query.registered(self._connection, batch=added):
+                query.write(
+                    self._connection,
+                    f"""INSERT INTO {table} BY NAME
+                    SELECT $source_id AS source_id, {columns} FROM batch""",
+                    {"source_id": self._source_id},
+                )
 
 
 def _with_keys(connection: duckdb.DuckDBPyConnection, tests: pa.Table) -> pa.Table:
