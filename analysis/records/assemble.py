@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from analysis.model import Kind
 from analysis.records import schema
 from analysis.records.arrays import array_of, numbers
 from analysis.records.batch import Batch, Tail
-from analysis.records.bulk import Taken
 from analysis.records.identity import is_unstable, normal_form
 from analysis.records.lines import Block, Line
 from analysis.records.record import FAILED, Record
+
+if TYPE_CHECKING:
+    from analysis.records.bulk import Taken
 
 _COMPARED_CONTEXT = tuple(name for name in schema.CONTEXT if name != "variant")
 """The variant belongs to a test, and one run may have tests of several."""
@@ -77,7 +78,6 @@ class Assembler:
         self._rejects = _Columns(schema.REJECTS)
         self._notes = _Columns(schema.NOTES)
         self._contexts: dict[Context, tuple[int, int, Mapping[str, Any]]] = {}
-        self._identities: dict[str, tuple[str, bool]] = {}
 
     def accept(self, line: Line, number: int, record: Record) -> None:
         """Take the rows of one good line."""
@@ -96,7 +96,8 @@ class Assembler:
         for index, test in enumerate(record.tests):
             test.update(position)
             test["item"] = index
-            test["test_norm"], test["unstable_id"] = self._identity(test["test_id"])
+            test["test_norm"] = normal_form(test["test_id"])
+            test["unstable_id"] = is_unstable(test["test_id"])
             self._test_lines.add(test)
         for rule, detail in record.notes:
             self._notes.add(
@@ -142,9 +143,9 @@ class Assembler:
         if "outcome" in taken.values:
             columns["failed"] = _of_words(columns["outcome"], FAILED.get, pa.bool_())
         ids = columns["test_id"]
-        columns["test_norm"] = _of_words(ids, lambda text: self._identity(text)[0], pa.string())
+        columns["test_norm"] = _of_words(ids, normal_form, pa.string())
         columns["test_norm"] = columns["test_norm"].dictionary_encode()
-        columns["unstable_id"] = _of_words(ids, lambda text: self._identity(text)[1], pa.bool_())
+        columns["unstable_id"] = _of_words(ids, is_unstable, pa.bool_())
         arrays = [columns[name] for name in schema.TEST_LINES.names]
         self._taken.append(pa.table(arrays, schema=schema.TEST_LINES))
 
@@ -183,15 +184,7 @@ class Assembler:
         if len(tables) == 1:
             return tables[0]
         whole = pa.concat_tables(tables).unify_dictionaries()
-        order = pc.sort_indices(whole, [("line", "ascending"), ("item", "ascending")])
-        return whole.take(order).combine_chunks()
-
-    def _identity(self, test_id: str) -> tuple[str, bool]:
-        known = self._identities.get(test_id)
-        if known is None:
-            known = normal_form(test_id), is_unstable(test_id)
-            self._identities[test_id] = known
-        return known
+        return whole.sort_by([("line", "ascending"), ("item", "ascending")]).combine_chunks()
 
     def refuse(self, line: Line, number: int, reason: str) -> None:
         """Take a line that is no record."""

@@ -26,9 +26,6 @@ from analysis.records.refusal import Refused
 from analysis.records.shape import Shape, cut, shape_of, word_at
 from analysis.records.values import good_values
 
-FEWEST_LINES = 200
-"""Fewer lines are not worth the statements."""
-
 _LONGEST_LINE = 1024 * 1024
 _INLINED = 12
 """Bytes of a text that a view holds itself."""

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
+
+_REMEMBERED = 100_000
+"""Ids of tests come back with every run."""
 
 _ROOT = re.compile(r"(?:\./+|/+)+")
 _UNSTABLE = re.compile(
@@ -19,6 +23,7 @@ _UNSTABLE = re.compile(
 )
 
 
+@lru_cache(_REMEMBERED)
 def normal_form(test_id: str) -> str:
     """The id as it is compared: root-relative, forward slashes, NFC, without `@group`.
 
@@ -39,6 +44,7 @@ def _without_group(name: str) -> str:
     return before if is_group else name
 
 
+@lru_cache(_REMEMBERED)
 def is_unstable(test_id: str) -> bool:
     """Whether the id embeds what differs from run to run: an address, a UUID, a cut repr."""
     return _UNSTABLE.search(test_id) is not None

@@ -29,6 +29,16 @@ class Line(NamedTuple):
     terminated: bool
 
     @property
+    def lines(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def size(self) -> int:
+        """Bytes that are held."""
+        return len(self.raw)
+
+    @property
     def too_long(self) -> bool:
         """Whether the line is over the limit; `raw` is then a part of it."""
         return self.length > MAX_LINE_BYTES
@@ -76,6 +86,16 @@ class Block:
         self.starts = np.concatenate([[0], newlines[:-1] + 1])
         returns = (newlines > self.starts) & (codes[newlines - 1] == _RETURN)
         self.ends = newlines - returns
+
+    @property
+    def lines(self) -> int:
+        """How many."""
+        return len(self.starts)
+
+    @property
+    def size(self) -> int:
+        """Bytes that are held."""
+        return len(self.data)
 
     @property
     def end(self) -> int:
@@ -139,4 +159,4 @@ def split_lines(stream: BinaryIO, start: int, chunk_bytes: int = CHUNK_BYTES) ->
         if isinstance(part, Line):
             yield part
         else:
-            yield from map(part.line, range(len(part.starts)))
+            yield from map(part.line, range(part.lines))

@@ -207,10 +207,13 @@ def shape_of(tail: bytes) -> Shape | None:
     except ValueError:
         return None
     fixed = {decimals for value in item.values() if (decimals := _decimals(value)) >= 0}
-    keys = tuple(_key(key, value, fixed) for key, value in item.items())
+    found = [_key(key, value, fixed) for key, value in item.items()]
+    keys = tuple(key for key in found if key is not None)
     names = [key.name for key in keys if key.name]
     # Fields of a structure have no case.
-    if len({key.casefold() for key in item}) < len(keys) or len(set(names)) < len(names):
+    if len({key.casefold() for key in item}) < len(item) or len(set(names)) < len(names):
+        return None
+    if len(keys) < len(item):
         return None
     spaced = tail[len(json.dumps(keys[0].key)) :].startswith(b": ")
     return Shape(keys, _STYLES[0] if spaced else _STYLES[1])
@@ -240,7 +243,8 @@ def _decimals(value: object) -> int:
     return decimals if value.text == f"{value:.{decimals}f}" else -1
 
 
-def _key(key: str, value: Any, fixed: set[int]) -> Key:
+def _key(key: str, value: Any, fixed: set[int]) -> Key | None:
+    """None: its value is of a kind that has to be converted."""
     name = _name(key)
     if value is None:
         return Key(key, "", "null")
@@ -249,6 +253,8 @@ def _key(key: str, value: Any, fixed: set[int]) -> Key:
         kind = "moment"
     elif kind == "number" and type(value) is int:
         kind = "whole"
+    if kind == "number" and not isinstance(value, _Written):
+        return None
     if kind == "number":
         # A writer that fills up with zeros does so for every number; not each ends in one.
         decimals = len(value.text.partition(".")[2])
