@@ -1,7 +1,7 @@
 """The command `tui`: finds the command asked for, and turns what went wrong into one line.
 
 Commands are named in a table and imported when they run, so that `tui --help`,
-`tui --version` and shell completion start without duckdb, pandas and scipy.
+`tui --version` and shell completion start without the engine.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ import duckdb
 from analysis.store.faults import Damaged, is_damage, is_interrupt, reason
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
 Parameters = Mapping[str, object]
@@ -71,14 +70,6 @@ def first(
     """The first row of a query, or None."""
     found = rows(connection, sql, parameters)
     return found[0] if found else None
-
-
-def frame(
-    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
-) -> pd.DataFrame:
-    """All rows of a query as a DataFrame."""
-    with running():
-        return connection.execute(sql, parameters).df()
 
 
 def script(connection: duckdb.DuckDBPyConnection, text: str) -> None:
