@@ -117,7 +117,11 @@ class Bulk:
 
     def _of_shape(self, lines: _Lines, left: Numbers, shape: Shape) -> Taken | None:
         """The lines that have a shape, and nothing that needs care."""
-        found = self._parsed(lines, left, shape)
+        try:
+            found = self._parsed(lines, left, shape)
+        except (duckdb.BinderException, duckdb.InvalidInputException, duckdb.ConversionException):
+            # A key that no structure can have.
+            return None
         places = left[found.column("i").to_numpy()]
         columns = [found.column(f"c{place}") for place in range(len(shape.read))]
         varying = {key: column for key, column in zip(shape.read, columns, strict=True) if key.name}

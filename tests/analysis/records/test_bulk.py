@@ -229,6 +229,16 @@ ODD = {
     "empty message": put(GOOD, b"e-05}", b'e-05, "message": ""}'),
     "log": put(GOOD, b"e-05}", b'e-05, "log": {"path": "x"}}'),
     "bad key": put(GOOD, b'"outcome"', b'"out\\u0063ome"'),
+    "empty key": put(GOOD, b"e-05}", b'e-05, "": 1}'),
+    "key with a quote": put(GOOD, b"e-05}", b'e-05, "a\\"b": 1}'),
+    "key with NUL": put(GOOD, b"e-05}", b'e-05, "a\\u0000b": 1}'),
+    "key with a lone surrogate": put(GOOD, b"e-05}", b'e-05, "a\\udc00": 1}'),
+    "key with a dollar": put(GOOD, b"e-05}", b'e-05, "$t1": "$t2", "%s {}": 1}'),
+    "long key": put(GOOD, b"e-05}", b'e-05, "' + b"k" * 70_000 + b'": 1}'),
+    "many keys": put(
+        GOOD, b"e-05}", b"e-05, " + b", ".join(b'"k%d": %d' % (i, i) for i in range(500)) + b"}"
+    ),
+    "a key called i": put(GOOD, b"e-05}", b'e-05, "i": 1, "tail": 2, "j": 3, "c0": 4}'),
     "deep": put(GOOD, b"e-05}", b'e-05, "x": ' + b"[" * 300 + b"]" * 300 + b"}"),
 }
 
