@@ -71,17 +71,7 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
     query.write(
         connection, "DELETE FROM findings WHERE experiment IN (SELECT experiment FROM touched)"
     )
-    for rule in RUN_RULES:
-        query.write(
-            connection,
-            f"""
-            INSERT INTO findings
-            SELECT r.experiment, r.run_id, $name, $family, $standing, {rule.sentence},
-                r.source_id, r.line
-            FROM run_facts r SEMI JOIN touched USING (experiment) WHERE {rule.condition}
-            """,
-            {"name": rule.name, "family": rule.family, "standing": rule.standing},
-        )
+    _apply_run_rules(connection)
     for wide_rule in RECORD_RULES:
         query.write(
             connection,
@@ -102,6 +92,36 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
         WHERE standing = $unproven AND list_contains($strict, experiment)
         """,
         {"void": Standing.VOID, "unproven": Standing.UNPROVEN, "strict": strict},
+    )
+
+
+def _apply_run_rules(connection: duckdb.DuckDBPyConnection) -> None:
+    """Every rule on every run, in one pass."""
+    found, parameters = [], {}
+    for number, rule in enumerate(RUN_RULES):
+        found.append(
+            f"""CASE WHEN {rule.condition} THEN {{
+                'rule': $rule_{number}, 'family': $family_{number},
+                'standing': $standing_{number}, 'sentence': {rule.sentence}
+            }} END"""
+        )
+        parameters[f"rule_{number}"] = rule.name
+        parameters[f"family_{number}"] = rule.family
+        parameters[f"standing_{number}"] = rule.standing
+    query.write(
+        connection,
+        f"""
+        INSERT INTO findings
+        WITH found AS (
+            SELECT r.experiment, r.run_id, r.source_id, r.line,
+                unnest([{", ".join(found)}]) AS finding
+            FROM run_facts r SEMI JOIN touched USING (experiment)
+        )
+        SELECT experiment, run_id, finding.rule, finding.family, finding.standing,
+            finding.sentence, source_id, line
+        FROM found WHERE finding IS NOT NULL
+        """,
+        parameters,
     )
 
 
