@@ -41,9 +41,12 @@ def is_damage(error: duckdb.Error) -> bool:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Whether this is DuckDB's word for Ctrl-C."""
-    return isinstance(error, duckdb.InterruptException) or (
-        type(error) is RuntimeError and str(error) == "Query interrupted"
+    """Whether this is DuckDB's word for Ctrl-C: a kind, a sentence, or Python's own passed on."""
+    said = str(error).strip().rstrip(":")
+    return (
+        isinstance(error, duckdb.InterruptException)
+        or (type(error) is RuntimeError and said == "Query interrupted")
+        or (isinstance(error, duckdb.InvalidInputException) and said.endswith("KeyboardInterrupt"))
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -24,7 +24,7 @@ def running() -> Iterator[None]:
     """
     try:
         yield
-    except (RuntimeError, duckdb.InterruptException) as error:
+    except (RuntimeError, duckdb.InterruptException, duckdb.InvalidInputException) as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error
         raise
@@ -44,8 +44,10 @@ def registered(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Ite
     try:
         yield
     finally:
-        for name in tables:
-            connection.unregister(name)
+        # After a failure nothing may be possible any more, and that failure is to be told.
+        with suppress(duckdb.Error):
+            for name in tables:
+                connection.unregister(name)
 
 
 def write(
