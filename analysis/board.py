@@ -24,6 +24,7 @@ from analysis.evidence.audit import Header, assign_experiments, audit, headers
 from analysis.evidence.outage import find_outages
 from analysis.records import find_logs
 from analysis.store import ledger, query
+from analysis.store.connect import Tell, log_notice
 from analysis.store.derived import forget_the_gone
 from analysis.store.index import Index, open_index, open_memory, transaction
 from analysis.store.ledger import Status
@@ -53,7 +54,7 @@ class Board:
 
     def take(self, inputs: Inputs, how: Ingest) -> list[SourceReport]:
         """Ingest what is new of the inputs; see `loader.ingest`."""
-        with _sources(inputs) as sources:
+        with self._sources(inputs) as sources:
             return ingest(self.connection, sources, how)
 
     def catch_up(self, how: Ingest) -> list[SourceReport]:
@@ -68,8 +69,24 @@ class Board:
         """What `take`, or `catch_up` for None, would do, without doing it."""
         if inputs is None:
             return rehearse(self.connection, self._known(), how)
-        with _sources(inputs) as sources:
+        with self._sources(inputs) as sources:
             return rehearse(self.connection, sources, how)
+
+    @contextmanager
+    def _sources(self, inputs: Inputs) -> Iterator[list[tuple[str, Path]]]:
+        known = set(ledger.known_paths(self.connection))
+        named: list[tuple[str, Path]] = []
+        for path in inputs.paths:
+            for log in [] if str(path) == STDIN else find_logs(path):
+                named.append((str(log.resolve()), log))
+                # A log in whose place there is a link now has another content.
+                if log.is_symlink() and log.absolute() in known:
+                    named.append((str(log.absolute()), log))
+        if inputs.stdin is None or Path(STDIN) not in inputs.paths:
+            yield named
+            return
+        with standard_input(inputs.stdin) as copy:
+            yield [*named, (STDIN, copy)]
 
     def _known(self) -> list[tuple[str, Path]]:
         paths = ledger.known_paths(self.connection)
@@ -137,9 +154,12 @@ class Board:
 
 
 @contextmanager
-def open_board(db: Path | None, config: Config) -> Iterator[Board]:
-    """Open the index at `db`, or one in memory for None, as a board."""
-    with open_memory() if db is None else open_index(db) as index:
+def open_board(db: Path | None, config: Config, tell: Tell = log_notice) -> Iterator[Board]:
+    """Open the index at `db`, or one in memory for None, as a board.
+
+    tell: gets a sentence when another process has to be waited for.
+    """
+    with open_memory() if db is None else open_index(db, tell=tell) as index:
         yield Board(index, config, notices=list(index.notices))
 
 
@@ -167,19 +187,6 @@ def log_names(paths: Sequence[Path]) -> tuple[str, ...]:
 def now() -> datetime:
     """The clock, in UTC."""
     return datetime.now(UTC)
-
-
-@contextmanager
-def _sources(inputs: Inputs) -> Iterator[list[tuple[str, Path]]]:
-    named: list[tuple[str, Path]] = []
-    for path in inputs.paths:
-        if str(path) != STDIN:
-            named.extend((str(log.resolve()), log) for log in find_logs(path))
-    if inputs.stdin is None or Path(STDIN) not in inputs.paths:
-        yield named
-        return
-    with standard_input(inputs.stdin) as copy:
-        yield [*named, (STDIN, copy)]
 
 
 def _fields(header: Header) -> dict[str, object]:

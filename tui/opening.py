@@ -110,7 +110,7 @@ def board_for(chosen: Selection, digests: dict[str, str] | None = None) -> Itera
     from analysis.config import load_config
 
     db = chosen.db if chosen.paths else existing_index(chosen.db)
-    with open_board(db, load_config(Path.cwd())) as board:
+    with open_board(db, load_config(Path.cwd()), tell_one) as board:
         board.digests = digests or {}
         with progress() as watch:
             if chosen.paths:
@@ -197,6 +197,11 @@ def tell_of_sources(reports: Sequence[SourceReport]) -> None:
         if report.rejects:
             line = "1 line was" if report.rejects == 1 else f"{report.rejects} lines were"
             tell([f"{report.path}: {line} rejected; `tui rejects` shows them"])
+
+
+def tell_one(sentence: str) -> None:
+    """One sentence for the person."""
+    tell([sentence])
 
 
 def tell(sentences: Sequence[str]) -> None:

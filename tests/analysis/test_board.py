@@ -323,3 +323,15 @@ def test_an_experiment_that_no_source_has_any_more_is_forgotten(
     for table in ("run_facts", "attributions", "experiment_facts"):
         found = query.rows(board.connection, f"SELECT DISTINCT experiment FROM {table} ORDER BY 1")
         assert found == [("three",), ("two",)], table
+
+
+def test_a_log_in_whose_place_is_a_link_now_is_not_counted_twice(
+    board: Board, tmp_path: Path
+) -> None:
+    first = write(tmp_path / "a.jsonl", *Log("one").header().soak(3).lines)
+    second = write(tmp_path / "b.jsonl", *Log("two").header().soak(3).lines)
+    board.take(Inputs((first,)), HOW)
+    first.unlink()
+    first.symlink_to(second)
+    board.take(Inputs((first,)), HOW)
+    assert {unit.experiment for unit in answers(board)} == {"two"}

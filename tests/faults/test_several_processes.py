@@ -127,12 +127,12 @@ def test_a_wait_that_takes_long_is_told_once_and_goes_on_when_the_holder_leaves(
     logs = write_soak(tmp_path / "logs", 1, 2)
     holder = in_the_way(processes, db, hold, str(tmp_path / "go"))
     waiting = processes.start("ingest", "--db", db, *logs)
-    told = f"{db}: the index is in use by process {holder.pid}; waiting for it.\n"
+    told = f"tui: {db}: the index is in use by process {holder.pid}; waiting for it.\n"
     eventually(lambda: waiting.said, "the wait is told")
     (tmp_path / "go").touch()
     ended = waiting.end()
     assert ended.code == 0
-    assert ended.err.removeprefix("tui: ") == told
+    assert ended.err == told
 
 
 def test_a_holder_that_goes_on_working_is_waited_for_longer_than_an_idle_one(

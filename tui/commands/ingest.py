@@ -8,7 +8,7 @@ import click
 
 from tui.exit_codes import ExitCode
 from tui.machine import print_json
-from tui.opening import db_option, index_for, json_option, log_paths, stdin_of, tell
+from tui.opening import db_option, index_for, json_option, log_paths, stdin_of, tell, tell_one
 from tui.progress import progress
 from tui.text import table
 
@@ -41,7 +41,8 @@ def command(
     path: Path | None = index_for(db)
     if dry_run and path is not None and not path.exists():
         path = None  # trying must not leave an index behind
-    with open_board(path, load_config(Path.cwd())) as board, progress(quiet=quiet) as watch:
+    opened = open_board(path, load_config(Path.cwd()), (lambda _: None) if quiet else tell_one)
+    with opened as board, progress(quiet=quiet) as watch:
         how = Ingest(now(), final=final, experiment=experiment, watch=watch)
         inputs = Inputs(paths, stdin_of(paths)) if paths else None
         if dry_run:
