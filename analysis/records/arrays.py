@@ -1,7 +1,7 @@
-"""Python values to Arrow arrays.
+"""Python values to Arrow arrays, and Arrow arrays to numpy.
 
-`pyarrow.array` does the same, but imports pandas to ask whether it was given some of its objects;
-that takes longer than reading most logs.
+`pyarrow.array`, `pyarrow.scalar` and `to_numpy` do the same, but import pandas to ask whether they
+were given some of its objects; that takes longer than reading most logs.
 """
 
 from __future__ import annotations
@@ -65,6 +65,32 @@ def numbers(values: npt.NDArray[Any]) -> pa.Array:
 def truths(flags: npt.NDArray[np.bool_]) -> pa.Array:
     """Truths without nulls."""
     return pa.Array.from_buffers(pa.bool_(), len(flags), [None, _bits(flags)])
+
+
+def numpy_of(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
+    """The numbers or times of an array, not copied. What stands for null means nothing."""
+    if isinstance(array, pa.ChunkedArray):
+        return np.concatenate([np.empty(0, "i8"), *map(numpy_of, array.chunks)])
+    kind = array.type.bit_width // 8
+    dtype = "f8" if pa.types.is_floating(array.type) else f"i{kind}"
+    values = np.frombuffer(array.buffers()[1], dtype)
+    return values[array.offset : array.offset + len(array)]
+
+
+def truths_of(array: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which values of a boolean array are true."""
+    return _flags(array, 1) & valid(array)
+
+
+def valid(array: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which values of an array are not null."""
+    return np.ones(len(array), bool) if array.null_count == 0 else _flags(array, 0)
+
+
+def _flags(array: pa.Array, buffer: int) -> npt.NDArray[np.bool_]:
+    bits = np.frombuffer(array.buffers()[buffer], np.uint8)
+    end = array.offset + len(array)
+    return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].astype(bool)
 
 
 def _bits(flags: Any) -> pa.Buffer:

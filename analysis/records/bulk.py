@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from analysis.model import Kind
 from analysis.records import plan
-from analysis.records.arrays import numbers, truths
+from analysis.records.arrays import numbers, numpy_of, truths
 from analysis.records.lines import Block
 from analysis.records.parse import Parsed
 from analysis.records.record import Record
@@ -122,7 +122,7 @@ class Bulk:
         except (duckdb.BinderException, duckdb.InvalidInputException, duckdb.ConversionException):
             # A key that no structure can have.
             return None
-        places = left[found.column("i").to_numpy()]
+        places = left[numpy_of(found.column("i"))]
         columns = [found.column(f"c{place}") for place in range(len(shape.read))]
         varying = {key: column for key, column in zip(shape.read, columns, strict=True) if key.name}
         values, good = good_values(varying, self._latest_micros)
@@ -180,7 +180,7 @@ class Bulk:
         except duckdb.InvalidInputException:
             # Looking first costs more, and most logs have nothing to be found.
             found = self._ask(shape.parsing("json_valid(object)"), tails=table)
-        tails = lines.tails(left[found.column("i").to_numpy()])
+        tails = lines.tails(left[numpy_of(found.column("i"))])
         exact = self._ask(shape.checking(), parsed=found.append_column("tail", [tails]))
         return found.filter(exact.column("exact"))
 
@@ -277,7 +277,7 @@ def _grouped(columns: Sequence[pa.ChunkedArray]) -> tuple[Numbers, Numbers]:
     for column in columns:
         codes = column.dictionary_encode("encode").combine_chunks()
         _, group = np.unique(
-            group * (len(codes.dictionary) + 1) + codes.indices.to_numpy(), return_inverse=True
+            group * (len(codes.dictionary) + 1) + numpy_of(codes.indices), return_inverse=True
         )
     _, first, group = np.unique(group, return_index=True, return_inverse=True)
     return group, first

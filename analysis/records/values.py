@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ import pyarrow.compute as pc
 
 from analysis.model import Outcome
 from analysis.records import fields
-from analysis.records.arrays import array_of, numbers, truths
+from analysis.records.arrays import array_of, numbers, numpy_of, truths, truths_of, valid
 from analysis.records.record import EARLIEST_MICROS
 from analysis.records.refusal import Refused
 from analysis.records.schema import TEST_LINES
@@ -40,11 +39,7 @@ def good_values(
         values[key.name] = value
         good &= holds
     if "started" in values and "finished" in values:
-        micros = [
-            values[name].cast(pa.int64()).fill_null(0).to_numpy()
-            for name in ("started", "finished")
-        ]
-        good &= micros[0] <= micros[1]
+        good &= numpy_of(values["started"]) <= numpy_of(values["finished"])
     return values, good
 
 
@@ -55,20 +50,15 @@ def _value(key: Key, column: pa.Array, latest_micros: int) -> tuple[pa.Array, Ma
         return _moment(key, column, latest_micros)
     match key.kind:
         case "word" | "text":
-            return _stored(key, column), _mask(pc.not_equal(column, ""))
+            return _stored(key, column), valid(column) & (numpy_of(pc.binary_length(column)) > 0)
         case "whole" if key.name == "iteration":
-            return column, _mask(pc.greater_equal(column, 0))
+            return column, valid(column) & (numpy_of(column) >= 0)
         case "whole" | "number":
-            return column.cast(pa.float64(), safe=False), _mask(pc.is_valid(column))
+            return column.cast(pa.float64(), safe=False), valid(column)
         case "resources":
-            return _resources(column), _mask(pc.is_valid(column))
+            return _resources(column), valid(column)
         case _:
-            return _stored(key, column), _mask(pc.is_valid(column))
-
-
-def _mask(holds: Any) -> Mask:
-    found: Mask = holds.fill_null(False).to_numpy(zero_copy_only=False)
-    return found
+            return _stored(key, column), valid(column)
 
 
 def _stored(key: Key, column: pa.Array) -> pa.Array:
@@ -87,7 +77,7 @@ def _outcome(column: pa.Array) -> tuple[pa.Array, Mask]:
             found = None
         words.append(None if found == Outcome.XPASSED else found)
     stored = array_of(words, pa.string()).take(encoded.indices)
-    return stored.dictionary_encode(), _mask(pc.is_valid(stored))
+    return stored.dictionary_encode(), valid(stored)
 
 
 def _moment(key: Key, column: pa.Array, latest_micros: int) -> tuple[pa.Array, Mask]:
@@ -95,8 +85,8 @@ def _moment(key: Key, column: pa.Array, latest_micros: int) -> tuple[pa.Array, M
     if key.kind == "moment":
         micros, good = _from_text(column)
     else:
-        good = _mask(pc.is_valid(column))
-        seconds = column.fill_null(0).to_numpy()
+        good = valid(column)
+        seconds = numpy_of(column)
         # No time that holds has more seconds; larger ones would overflow.
         good &= np.abs(seconds) <= latest_micros // MICROS_PER_SECOND + 1
         seconds = np.where(good, seconds, 0)
@@ -111,14 +101,15 @@ def _moment(key: Key, column: pa.Array, latest_micros: int) -> tuple[pa.Array, M
 
 
 def _from_text(texts: pa.Array) -> tuple[npt.NDArray[np.int64], Mask]:
-    good = _mask(pc.match_substring_regex(texts, _MOMENT))
-    plain = pc.if_else(truths(good), texts, "2000-01-01T00:00:00Z")
+    good = truths_of(pc.match_substring_regex(texts, _MOMENT))
+    micros = np.zeros(len(texts), np.int64)
     try:
-        moments = plain.cast(pa.timestamp("us", "UTC"))
+        moments = texts.filter(truths(good)).cast(pa.timestamp("us", "UTC"))
     except pa.ArrowInvalid:
         # A day that no month has; which one it is the careful reader says.
-        return np.zeros(len(texts), np.int64), np.zeros(len(texts), bool)
-    return moments.cast(pa.int64()).to_numpy(), good
+        return micros, np.zeros(len(texts), bool)
+    micros[good] = numpy_of(moments)
+    return micros, good
 
 
 def _resources(column: pa.Array) -> pa.Array:
