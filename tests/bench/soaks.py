@@ -14,7 +14,6 @@ from typing import Any
 
 TESTS = 2_000
 ROUNDS = 33
-RESULTS_PER_EXPERIMENT = 200_000
 FLAKY = 10
 REPETITIONS = 20
 PIN = "tests/unit/test_module_000.py::TestThing::test_case_00"
@@ -48,17 +47,18 @@ COLUMNS = {
 """The keys of the lines, as a plain read names them."""
 
 
-def write(path: Path, results: int, *, bad_every: int = 0) -> Path:
-    """A log of so many test lines. bad_every: one line more in so many is no record."""
+def write(path: Path, results: int, *, bad_every: int = 0, rounds: int = ROUNDS) -> Path:
+    """A log of so many test lines. bad_every: one line more in so many is no record. rounds: of
+    each soak; fewer make more experiments and units of the same number of results."""
     with path.open("wb", buffering=1 << 20) as file:
-        for number, line in enumerate(_lines(results)):
+        for number, line in enumerate(_lines(results, rounds)):
             if bad_every and number % bad_every == bad_every - 1:
                 file.write(_BAD[number // bad_every % len(_BAD)] + b"\n")
             file.write(line)
     return path
 
 
-def _lines(results: int) -> Iterator[bytes]:
+def _lines(results: int, rounds: int) -> Iterator[bytes]:
     chance = random.Random(results)
     written = 0
     experiment = 0
@@ -75,7 +75,7 @@ def _lines(results: int) -> Iterator[bytes]:
         }
         yield json.dumps(header).encode() + b"\n"
         flaky = set(chance.sample(range(1, TESTS), FLAKY))
-        for run in _runs(name, flaky):
+        for run in _runs(name, flaky, rounds):
             for line in _run(run, flaky, chance):
                 yield line
                 written += b'"kind": "test"' in line[:20]
@@ -83,9 +83,9 @@ def _lines(results: int) -> Iterator[bytes]:
                     return
 
 
-def _runs(name: str, flaky: set[int]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+def _runs(name: str, flaky: set[int], rounds: int) -> Iterator[tuple[dict[str, Any], list[int]]]:
     number = 0
-    for round_ in range(ROUNDS):
+    for round_ in range(rounds):
         for role in ("red", "green", "subject"):
             number += 1
             yield _context(name, number, role, "soak", round_, 3), list(range(TESTS))
