@@ -36,6 +36,12 @@ _LINES_PER_FRAME = 5
 """Where fewer lines agree, the careful reader is as fast."""
 _ROWS_PER_THREAD = 8192
 
+# Reading a log must never download anything.
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Careful = Callable[[bytes], tuple[Parsed, Record]]
@@ -173,7 +179,7 @@ class Bulk:
     def _parsed(self, lines: _Lines, left: Numbers, shape: Shape) -> pa.Table:
         """Those of some lines that have a shape: `i`, their place in `left`, and the values."""
         if self._connection is None:
-            self._connection = duckdb.connect()
+            self._connection = duckdb.connect(config=_SETTINGS)
         table = pa.table({"i": numbers(np.arange(len(left))), "tail": lines.tails(left)})
         try:
             found = self._ask(shape.parsing(), tails=table)

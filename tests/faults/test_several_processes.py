@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -58,8 +59,8 @@ def db(processes: Processes, tmp_path: Path) -> Path:
     return made
 
 
-def in_the_way(processes: Processes, db: Path, function: object, *arguments: object) -> Running:
-    running = processes.call(function, str(db), *arguments)  # type: ignore[arg-type]
+def in_the_way(processes: Processes, db: Path, function: Any, *arguments: object) -> Running:
+    running = processes.call(function, str(db), *arguments)
     eventually(Path(f"{db}.held").exists, "the index is held")
     return running
 

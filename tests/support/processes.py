@@ -15,8 +15,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import duckdb
@@ -107,14 +109,25 @@ class Processes:
         """`tui ARGUMENTS` where permissions bind, whoever runs the tests."""
         return self.call(_powerless, [str(argument) for argument in arguments]).end()
 
-    def call(self, function: Callable[..., object], *arguments: Any) -> Running:
-        """A function of a module, in a process of its own."""
+    def call(self, function: FunctionType, *arguments: Any) -> Running:
+        """A function of a module, in a process of its own.
+
+        The process finds it in its file: the modules of tests are in no package.
+        """
         number = len(self._started)
         out, err = self._scratch / f"{number}.out", self._scratch / f"{number}.err"
         for file in (out, err):
             file.touch()
         target = _CONTEXT.Process(
-            target=_in_child, args=(str(self.root), str(out), str(err), function, arguments)
+            target=_in_child,
+            args=(
+                str(self.root),
+                str(out),
+                str(err),
+                function.__code__.co_filename,
+                function.__name__,
+                arguments,
+            ),
         )
         target.start()
         running = Running(target, out, err)
@@ -210,14 +223,22 @@ def one_sentence(ended: Ended, *words: str) -> None:
 
 
 def _in_child(
-    root: str, out: str, err: str, function: Callable[..., object], arguments: tuple[Any, ...]
+    root: str, out: str, err: str, file: str, function: str, arguments: tuple[Any, ...]
 ) -> None:
     os.chdir(root)
     for number, path in ((1, out), (2, err)):
         handle = os.open(path, os.O_WRONLY | os.O_APPEND)
         os.dup2(handle, number)
         os.close(handle)
-    function(*arguments)
+    if Path(file).samefile(__file__):
+        globals()[function](*arguments)
+        return
+    found = spec_from_file_location("in_child", file)
+    assert found is not None
+    assert found.loader is not None
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    getattr(module, function)(*arguments)
 
 
 def _tui(arguments: list[str], environment: dict[str, str]) -> None:
