@@ -100,22 +100,19 @@ class Board:
         """
         configs = self._configs()
         keys = _keys(self.connection, configs, self.digests)
-        whole = _digest(sorted(keys.items()))
-        if query.first(self.connection, "SELECT key FROM derived_key") == (whole,):
+        known = dict(query.rows(self.connection, "FROM derived_experiments"))
+        if known == keys:
             return
         # Reading logs needs no statistics, and they are slow to import.
         from analysis.attribution.attribute import attribute
 
-        known = dict(query.rows(self.connection, "FROM derived_experiments"))
         touched = {name: configs[name] for name in configs if known.get(name) != keys[name]}
         with transaction(self.connection):
             forget_the_gone(self.connection)
             audit(self.connection, touched)
             find_outages(self.connection, touched)
             attribute(self.connection, touched, self._overridden(touched), self.digests)
-            for table in ("derived_key", "derived_experiments"):
-                query.write(self.connection, f"DELETE FROM {table}")
-            query.write(self.connection, "INSERT INTO derived_key VALUES ($key)", {"key": whole})
+            query.write(self.connection, "DELETE FROM derived_experiments")
             query.write(
                 self.connection,
                 """INSERT INTO derived_experiments
@@ -137,12 +134,12 @@ class Board:
     def _configs(self) -> dict[str, Config]:
         """The effective configuration of each experiment: its header overrides the file."""
         sources = _digest(_sources_of(self.connection))
-        if query.first(self.connection, "SELECT key FROM assigned_key") != (sources,):
+        if query.first(self.connection, "SELECT key FROM derived_key") != (sources,):
             with transaction(self.connection):
                 assign_experiments(self.connection)
-                query.write(self.connection, "DELETE FROM assigned_key")
+                query.write(self.connection, "DELETE FROM derived_key")
                 query.write(
-                    self.connection, "INSERT INTO assigned_key VALUES ($key)", {"key": sources}
+                    self.connection, "INSERT INTO derived_key VALUES ($key)", {"key": sources}
                 )
         configs = {}
         for name, header in headers(self.connection).items():

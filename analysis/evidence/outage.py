@@ -18,14 +18,16 @@ _MARK = """
 INSERT INTO outage_runs
 WITH timed AS (
     -- Runs without a round belong together while they overlap in time.
-    SELECT experiment, run_id, role, phase, round, started, tests_executed, tests_failed,
+    -- Records beyond one a test are of variants or iterations: any of them can have failed.
+    SELECT experiment, run_id, role, phase, round, started, tests_executed,
+        tests_failed + test_records - tests_executed AS most_failed,
         CASE WHEN round IS NULL AND started > max(finished) OVER (
             PARTITION BY experiment, phase, round ORDER BY started, run_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) THEN 1 ELSE 0 END AS begins
     FROM run_facts WHERE $everything OR list_contains($experiments, experiment)
 ), sets AS (
-    SELECT experiment, run_id, role, phase, tests_executed, tests_failed,
+    SELECT experiment, run_id, role, phase, tests_executed, most_failed,
         coalesce('round ' || round, 'set ' || sum(begins) OVER (
             PARTITION BY experiment, phase, round ORDER BY started, run_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
@@ -38,7 +40,7 @@ WITH timed AS (
     FROM (
         SELECT experiment, phase, set_name, role
         FROM sets GROUP BY ALL
-        HAVING sum(tests_failed) >= $share * greatest($tests, max(tests_executed))
+        HAVING sum(most_failed) >= $share * greatest($tests, max(tests_executed))
     )
     GROUP BY ALL
     HAVING bool_or(role = 'green') AND count(*) > 1

@@ -68,7 +68,7 @@ def truths(flags: npt.NDArray[np.bool_]) -> pa.Array:
 
 
 def numpy_of(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """The numbers or times of an array, not copied. What stands for null means nothing."""
+    """The numbers or times of an array. What stands for null means nothing."""
     if isinstance(array, pa.ChunkedArray):
         return np.concatenate([np.empty(0, "i8"), *map(numpy_of, array.chunks)])
     kind = array.type.bit_width // 8

@@ -115,7 +115,7 @@ class Bulk:
     def _learn(self, lines: _Lines, left: Numbers, tried: set[Shape]) -> Shape | None:
         """A shape of one of the lines that are left."""
         for line in left[:: max(len(left) // _SAMPLES, 1)]:
-            sample = self._sample(lines, left[left == line])
+            sample = self._sample(lines, np.array([line]))
             shape = shape_of(sample[0][sample[1] :]) if sample else None
             if shape is not None and shape not in tried:
                 return shape

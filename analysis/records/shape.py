@@ -59,7 +59,7 @@ class Shape:
 
     @property
     def read(self) -> list[Key]:
-        """The keys whose values `query` gives: all but those that are null in every line."""
+        """The keys whose values `parsing` gives: all but those that are null in every line."""
         return [key for key in self.keys if key.kind != "null"]
 
     @property
@@ -211,9 +211,8 @@ def shape_of(tail: bytes) -> Shape | None:
     keys = tuple(key for key in found if key is not None)
     names = [key.name for key in keys if key.name]
     # Fields of a structure have no case.
-    if len({key.casefold() for key in item}) < len(item) or len(set(names)) < len(names):
-        return None
-    if len(keys) < len(item):
+    different = len({key.casefold() for key in item}) == len(item)
+    if len(keys) < len(item) or len(set(names)) < len(names) or not different:
         return None
     spaced = tail[len(json.dumps(keys[0].key)) :].startswith(b": ")
     return Shape(keys, _STYLES[0] if spaced else _STYLES[1])

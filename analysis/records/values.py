@@ -28,7 +28,7 @@ def good_values(
 ) -> tuple[dict[str, pa.Array], Mask]:
     """Columns of test lines under their names in `schema.TEST_LINES`, and which rows hold.
 
-    columns: what `Shape.query` gave of the keys of one execution. A row holds if the careful
+    columns: what `Shape.parsing` gave of the keys of one execution. A row holds if the careful
     reader would store just these values, without a note; the values of others mean nothing.
     """
     height = len(next(iter(columns.values())))

@@ -256,6 +256,8 @@ class _Hashed(io.RawIOBase, BinaryIO):
         """Wait for the last bytes to be hashed."""
         self._hashing.shutdown()
         super().close()
+        if self._last is not None:
+            self._last.result()
 
 
 class _Limited(io.RawIOBase, BinaryIO):

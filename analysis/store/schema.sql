@@ -114,11 +114,9 @@ CREATE TABLE note_lines (
     run_id VARCHAR, rule VARCHAR NOT NULL, detail VARCHAR NOT NULL
 );
 
-CREATE TABLE assigned_key (key VARCHAR NOT NULL); -- the sources that source_runs was made of
+CREATE TABLE derived_key (key VARCHAR NOT NULL); -- the sources that source_runs was derived from
 
-CREATE TABLE derived_key (key VARCHAR NOT NULL); -- what the derived tables were derived from
-
-CREATE TABLE derived_experiments ( -- the same, of one experiment
+CREATE TABLE derived_experiments ( -- what the tables below were derived from
     experiment VARCHAR NOT NULL, key VARCHAR NOT NULL
 );
 

@@ -153,3 +153,16 @@ def test_without_rounds_runs_that_overlap_are_one_set(answer_to):
 
 def test_two_outages_are_two_findings(answer_to):
     assert len(answer_to(soaked(8, range(3, 5))).sentences("outage")) == 2
+
+
+def test_a_test_on_three_lanes_is_three_tests(answer_to):
+    def on_lanes(tests: list[dict[str, object]]) -> list[dict[str, object]]:
+        return [{**test, "variant": lane} for test in tests for lane in ("a", "b", "c")]
+
+    few = [*OTHERS[:7], PIN]  # 24 with their lanes
+    log = Log().header()
+    for number in range(5):
+        whole = on_lanes(nothing(few) if number == 2 else everything(tests=few))
+        log = log.round(number, whole, green=whole, red=whole)
+    (sentence,) = answer_to(log).sentences("outage")
+    assert "soak round 2" in sentence
