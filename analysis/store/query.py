@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -36,20 +36,6 @@ def running() -> Iterator[None]:
         raise
 
 
-@contextmanager
-def registered(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator[None]:
-    """Arrow tables that statements can read under their names."""
-    for name, table in tables.items():
-        connection.register(name, table)
-    try:
-        yield
-    finally:
-        # After a failure nothing may be possible any more, and that failure is to be told.
-        with suppress(duckdb.Error):
-            for name in tables:
-                connection.unregister(name)
-
-
 def write(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
 ) -> None:
@@ -62,6 +48,21 @@ def rows(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None
 ) -> list[tuple[Any, ...]]:
     """All rows of a query."""
+    with running():
+        return connection.execute(sql, parameters).fetchall()
+
+
+def rows_from(
+    connection: duckdb.DuckDBPyConnection,
+    given: pa.Table,
+    sql: str,
+    parameters: Parameters | None = None,
+) -> list[tuple[Any, ...]]:
+    """Like `rows`; the statement can read an Arrow table under the name `given`.
+
+    DuckDB finds it by the name of the variable. A table that is registered would be kept until
+    the transaction ends, and millions of rows with it.
+    """
     with running():
         return connection.execute(sql, parameters).fetchall()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import duckdb
 import numpy as np
 import pyarrow as pa
@@ -25,13 +23,13 @@ wrapped(epoch_us(finished) - expected_us(started, duration_s)) AS finished_late
 _ADD_RUNS = """
 INSERT INTO run_names
 SELECT (SELECT coalesce(max(run_key), 0) FROM run_names) + row_number() OVER (ORDER BY place), text
-FROM words ANTI JOIN run_names ON run_id = text
+FROM given ANTI JOIN run_names ON run_id = text
 """
 
 _ADD_TESTS = """
 INSERT INTO tests
 WITH first AS (SELECT coalesce(max(test_key), 0) AS key FROM tests),
-added AS (SELECT first.key + row_number() OVER (ORDER BY place) AS test_key, * FROM words, first)
+added AS (SELECT first.key + row_number() OVER (ORDER BY place) AS test_key, * FROM given, first)
 SELECT a.test_key, coalesce(t.norm_key, min(a.test_key) OVER (PARTITION BY a.norm)),
     a.text, a.norm, a.unstable
 FROM added a
@@ -73,13 +71,13 @@ class Writer:
 
     def _insert(self, table: str, added: pa.Table, columns: str = "*") -> None:
         if added.num_rows:
-            with query.registered(self._connection, batch=added):
-                query.write(
-                    self._connection,
-                    f"""INSERT INTO {table} BY NAME
-                    SELECT $source_id AS source_id, {columns} FROM batch""",
-                    {"source_id": self._source_id},
-                )
+            query.rows_from(
+                self._connection,
+                added,
+                f"""INSERT INTO {table} BY NAME
+                SELECT $source_id AS source_id, {columns} FROM given""",
+                {"source_id": self._source_id},
+            )
 
 
 def _with_keys(connection: duckdb.DuckDBPyConnection, tests: pa.Table) -> pa.Table:
@@ -98,17 +96,15 @@ def _with_keys(connection: duckdb.DuckDBPyConnection, tests: pa.Table) -> pa.Tab
 
 def _run_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Array:
     words = pa.table({"place": numbers(np.arange(len(names))), "text": names})
-    with query.registered(connection, words=words):
-        query.write(connection, _ADD_RUNS)
-        return _keys(connection, "SELECT run_key FROM words JOIN run_names ON run_id = text")
+    query.rows_from(connection, words, _ADD_RUNS)
+    return _keys(connection, words, "SELECT run_key FROM given JOIN run_names ON run_id = text")
 
 
 def _test_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Array:
     words = pa.table({"place": numbers(np.arange(len(names))), "text": names})
-    with query.registered(connection, words=words):
-        new = query.rows(
-            connection, "SELECT text FROM words ANTI JOIN tests ON test_id = text ORDER BY place"
-        )
+    new = query.rows_from(
+        connection, words, "SELECT text FROM given ANTI JOIN tests ON test_id = text ORDER BY place"
+    )
     if new:
         texts = [text for (text,) in new]
         added = pa.table(
@@ -119,14 +115,12 @@ def _test_keys(connection: duckdb.DuckDBPyConnection, names: pa.Array) -> pa.Arr
                 "unstable": array_of(list(map(is_unstable, texts)), pa.bool_()),
             }
         )
-        with query.registered(connection, words=added):
-            query.write(connection, _ADD_TESTS)
-    with query.registered(connection, words=words):
-        return _keys(connection, "SELECT test_key FROM words JOIN tests ON test_id = text")
+        query.rows_from(connection, added, _ADD_TESTS)
+    return _keys(connection, words, "SELECT test_key FROM given JOIN tests ON test_id = text")
 
 
-def _keys(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Array:
-    found: Any = query.rows(connection, f"{sql} ORDER BY place")
+def _keys(connection: duckdb.DuckDBPyConnection, words: pa.Table, sql: str) -> pa.Array:
+    found = query.rows_from(connection, words, f"{sql} ORDER BY place")
     return array_of([key for (key,) in found], pa.int32())
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 
+import pyarrow as pa
 import pytest
-from shelf import Shelf, run_line, test_line, text
+from shelf import NOW, Shelf, run_line, test_line, text
 
-from analysis.store import ledger, query
+from analysis.records import read
+from analysis.store import ledger, query, rows
+from analysis.store.index import transaction
 from analysis.store.ledger import BLOCK_BYTES, Digest, Status
 
 LINES = 12_000
@@ -107,6 +111,20 @@ def test_a_line_longer_than_a_block_may_grow(shelf: Shelf) -> None:
     (report,) = shelf.take("a.jsonl")
     assert (report.status, report.rows) == (Status.GROWN, 3)
     shelf.agrees_with_the_files()
+
+
+def test_what_was_written_is_let_go_before_the_transaction_ends(shelf: Shelf) -> None:
+    log = soak(1)
+    held = []
+    with transaction(shelf.connection):
+        for source in range(12):
+            (batch,) = read(io.BytesIO(log), final=True, now=NOW)
+            writer = rows.Writer(shelf.connection, source)
+            writer.add(batch)
+            writer.flush()
+            held.append(pa.total_allocated_bytes())
+        assert shelf.count("test_lines") == 12 * LINES
+    assert held[-1] - held[3] < batch.test_lines.nbytes
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES + 7])
