@@ -18,7 +18,8 @@ import duckdb
 from analysis.errors import AnalysisError, BadInput
 from analysis.records import open_source
 from analysis.store import ledger, reading, rows
-from analysis.store.ledger import STDIN, Content, Counts, Entry, Stamp, Status
+from analysis.store.content import NOTHING, Content, begins_like, fingerprint, has_grown
+from analysis.store.ledger import STDIN, Counts, Entry, Stamp, Status
 from analysis.store.reading import Reading, Watch, standard_input
 from analysis.store.transaction import IndexFault, transaction
 
@@ -212,12 +213,12 @@ def _take(connection: duckdb.DuckDBPyConnection, given: _Given, how: Ingest) -> 
     if given.name != STDIN:
         # What cannot be anything else is read once; otherwise what it is has to be known first.
         if known is None:
-            if not ledger.has_beginning(connection, reading.begins_like(given.file)):
-                return _read_on(connection, _Source(given, stamp, ledger.NOTHING, how), None)
+            if not ledger.has_beginning(connection, begins_like(given.file)):
+                return _read_on(connection, _Source(given, stamp, NOTHING, how), None)
         elif _goes_on(connection, given, known):
             return _read_on(connection, _Source(given, stamp, known.content, how), known)
     with open_source(given.file) as stream:
-        content, prefix = ledger.fingerprint(stream, known.content.size if known else 0)
+        content, prefix = fingerprint(stream, known.content.size if known else 0)
     if given.name == STDIN:
         given = replace(given, name=f"{STDIN}{content.sha256[:16]}")
         known = ledger.entry_of(connection, given.name)
@@ -249,7 +250,7 @@ def _vanished(connection: duckdb.DuckDBPyConnection, known: Entry) -> SourceRepo
     if not known.vanished:
         ledger.write(connection, replace(known, vanished=True, stamp=ledger.NO_STAMP))
         ledger.elect(connection, known.holder)
-    if known.content == ledger.NOTHING:
+    if known.content == NOTHING:
         note = "not there any more, and nothing of it is in the index"
     else:
         note = "not there any more; what was read of it is kept"
@@ -268,7 +269,7 @@ def _seen_again(
 def _goes_on(connection: duckdb.DuckDBPyConnection, given: _Given, known: Entry) -> bool:
     """Whether a source holds its rows for itself alone, and new bytes follow them."""
     alone = known.same_as is None and not ledger.has_copies(connection, known.source_id)
-    return alone and reading.has_grown(given.file, known.content)
+    return alone and has_grown(given.file, known.content)
 
 
 def _read_on(
@@ -373,7 +374,7 @@ def _refuse(
 
 
 def _changed_report(entry: Entry, known: Entry | None, *, grown: bool) -> SourceReport:
-    if known is None or known.content == ledger.NOTHING:
+    if known is None or known.content == NOTHING:
         return _report(entry, Status.NEW)
     if grown:
         longer = entry.content.size > known.content.size

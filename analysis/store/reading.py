@@ -16,15 +16,16 @@ from typing import BinaryIO
 import duckdb
 
 from analysis.records import Batch, SourceStream, open_source, read
-from analysis.store import ledger, rows
-from analysis.store.ledger import Content, Counts, Digest
+from analysis.store import rows
+from analysis.store.content import CHUNK_BYTES, Content, Digest
+from analysis.store.ledger import Counts
 
 
 @contextmanager
 def standard_input(stream: BinaryIO) -> Iterator[Path]:
     """Standard input as a file, so that it is read like every other source."""
     with tempfile.NamedTemporaryFile(prefix="soakboard-", suffix=".jsonl") as copy:
-        while chunk := stream.read(ledger.CHUNK_BYTES):
+        while chunk := stream.read(CHUNK_BYTES):
             copy.write(chunk)
         copy.flush()
         yield Path(copy.name)
@@ -116,29 +117,6 @@ def read_on(
             told = _teller(how, path, stream)
             counts = _store(connection, path, heard, source_id, before, how, told)
     return counts, digest.content(stream.damage)
-
-
-def has_grown(path: Path, known: Content) -> bool:
-    """Whether a file that is not compressed begins with what is known of it and goes on.
-
-    Looked at are its first 64 KiB and what follows the last whole block of the known content,
-    so that a log of gigabytes can be read on at once.
-    """
-    if known.size < ledger.BLOCK_BYTES or known.damage:
-        return False
-    with open_source(path) as stream:
-        if not stream.plain or Digest.of(stream.read(ledger.IDENTITY_BYTES)) != known.identity:
-            return False
-        digest = Digest(known)
-        stream.skip(digest.size - ledger.IDENTITY_BYTES)
-        digest.update(stream.read(known.size - digest.size))
-        return digest.content() == known and stream.read(1) != b""
-
-
-def begins_like(path: Path) -> str:
-    """The identity of what a file holds: see `Content`."""
-    with open_source(path) as stream:
-        return Digest.of(stream.read(ledger.IDENTITY_BYTES))
 
 
 def _teller(how: Reading, path: Path, stream: SourceStream) -> Callable[[int], None]:

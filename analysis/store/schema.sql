@@ -14,7 +14,7 @@ CREATE TABLE sources (
     given_experiment VARCHAR,        -- --experiment at ingest
     identity VARCHAR NOT NULL,       -- SHA-256 of the first 64 KiB: names runs without run_id
     content_sha256 VARCHAR NOT NULL, -- of all bytes read, decompressed, block by block (see
-                                     -- ledger.Digest); empty: holds no log now
+                                     -- content.Digest); empty: holds no log now
     chain VARCHAR NOT NULL,          -- what it goes on from when the content grows
     content_size BIGINT NOT NULL,    -- in bytes, decompressed
     disk_size BIGINT NOT NULL,       -- in bytes, as stored

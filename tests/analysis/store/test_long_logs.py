@@ -11,9 +11,10 @@ import pytest
 from shelf import NOW, Shelf, run_line, test_line, text
 
 from analysis.records import read
-from analysis.store import ledger, query, rows
+from analysis.store import query, rows
+from analysis.store.content import BLOCK_BYTES, Digest
 from analysis.store.index import transaction
-from analysis.store.ledger import BLOCK_BYTES, Digest, Status
+from analysis.store.ledger import Status
 
 LINES = 12_000
 
@@ -139,4 +140,4 @@ def test_the_hash_of_a_content_does_not_depend_on_how_it_came(size: int, step: i
     again = Digest(whole.content())
     again.update(data[again.size :])
     assert again.content() == whole.content()
-    assert whole.content().identity == ledger.Digest.of(data)
+    assert whole.content().identity == Digest.of(data)
