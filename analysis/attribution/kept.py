@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from analysis.attribution.cause import cause_of
 from analysis.attribution.facts import SUBJECT_AND_GREEN, Canary, Experiment, Unit
 from analysis.attribution.gather import arms_of
 from analysis.attribution.rollup import BLOCKING
@@ -19,12 +20,16 @@ from analysis.store import query
 
 BATCH = 5_000
 
+_RANK = {unit_class: rank for rank, unit_class in enumerate(UnitClass)}
+
 _JUDGEMENTS = """
 INSERT INTO judgements
 SELECT unnest($experiment::VARCHAR[]), unnest($judgement::INTEGER[]), unnest($class::VARCHAR[]),
     unnest($row::VARCHAR[]), unnest($blocks::BOOLEAN[]), unnest($locus::VARCHAR[]),
     unnest($why::VARCHAR[]), unnest($action::VARCHAR[]), unnest($seed_row::INTEGER[]),
-    unnest($p::DOUBLE[]), unnest($detail::VARCHAR[])
+    unnest($p::DOUBLE[]), unnest($class_rank::INTEGER[]), unnest($cause::VARCHAR[]),
+    unnest($failures::BIGINT[]), unnest($company_k::BIGINT[]), unnest($company_n::BIGINT[]),
+    unnest($alone_k::BIGINT[]), unnest($alone_n::BIGINT[]), unnest($detail::VARCHAR[])
 """
 
 _UNITS = """
@@ -92,7 +97,7 @@ def keep_units(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _judgement_row(number: int, unit: Unit, decision: Decision) -> dict[str, Any]:
-    judgement = decision.judgement
+    judgement, company, alone = decision.judgement, unit.company, unit.alone
     return {
         "experiment": unit.experiment.name,
         "judgement": number,
@@ -104,6 +109,13 @@ def _judgement_row(number: int, unit: Unit, decision: Decision) -> dict[str, Any
         "action": judgement.action,
         "seed_row": seed_row(unit),
         "p": judgement.p,
+        "class_rank": _RANK[decision.row.unit_class],
+        "cause": cause_of(unit, decision),
+        "failures": unit.failures,
+        "company_k": company.k,
+        "company_n": company.n,
+        "alone_k": alone.k,
+        "alone_n": alone.n,
         "detail": json.dumps(_detail(unit, decision), ensure_ascii=False),
     }
 

@@ -15,7 +15,8 @@ from analysis.store import query
 _RANK = {unit_class.value: rank for rank, unit_class in enumerate(UnitClass)}
 
 _JUDGEMENTS = """
-SELECT experiment, judgement, class, row, blocks, locus, why, action, seed_row, p, detail
+SELECT experiment, judgement, class, row, blocks, locus, why, action, seed_row, p, cause, failures,
+    detail
 FROM judgements WHERE list_contains($experiments, experiment)
 """
 
@@ -42,7 +43,7 @@ class UnitRow:
 
     counts: {phase: {role: (failures, executed)}}, in executions or runs (`counted`). bounds:
     {company, alone: {k, n, lower, upper}}, one-sided 95 %. elsewhere: failures in gate or
-    cut runs.
+    cut runs. cause: units of one class and cause are one problem. failures: all on record.
     address: {kind, id, peer_patch, peer_test} or None. need: {phase: runs that would decide} or
     None. form: normal form of most failures.
     """
@@ -59,6 +60,8 @@ class UnitRow:
     action: str
     seed_row: int | None
     p: float | None
+    cause: str
+    failures: int
     counts: Mapping[str, Mapping[str, tuple[int, int]]]
     counted: str
     bounds: Mapping[str, Mapping[str, float]]
@@ -93,7 +96,7 @@ def worst_first(found: Sequence[UnitRow]) -> list[UnitRow]:
         found,
         key=lambda unit: (
             _RANK[unit.unit_class],
-            -sum(side["k"] for side in unit.bounds.values()) - unit.elsewhere,
+            -unit.failures,
             unit.experiment,
             unit.patch_id,
             unit.test_id,
@@ -112,6 +115,8 @@ def _judged(
     action: str,
     seed: int | None,
     p: float | None,
+    cause: str,
+    failures: int,
     text: str,
 ) -> UnitRow:
     """What a judgement says of each unit that it holds for, without the unit's names."""
@@ -129,6 +134,8 @@ def _judged(
         action=action,
         seed_row=seed,
         p=p,
+        cause=redacted(cause),
+        failures=failures,
         counts={
             phase: {role: (k, n) for role, (k, n) in roles.items()}
             for phase, roles in detail["counts"].items()

@@ -172,7 +172,13 @@ CREATE TABLE judgements ( -- what was decided, once for all units that it holds 
     experiment VARCHAR NOT NULL, judgement INTEGER NOT NULL, -- numbered within the experiment
     class VARCHAR NOT NULL, "row" VARCHAR NOT NULL, blocks BOOLEAN NOT NULL,
     locus VARCHAR, why VARCHAR NOT NULL, action VARCHAR NOT NULL, seed_row INTEGER,
-    p DOUBLE, detail VARCHAR NOT NULL -- JSON: counts, bounds, address, need, every row tried
+    p DOUBLE,
+    class_rank INTEGER NOT NULL,     -- the place of the class in the roll-up
+    cause VARCHAR NOT NULL,          -- units of one class and cause are one problem
+    failures BIGINT NOT NULL,        -- on record, wherever they happened
+    company_k BIGINT NOT NULL, company_n BIGINT NOT NULL, -- failures / executed, as in detail
+    alone_k BIGINT NOT NULL, alone_n BIGINT NOT NULL,
+    detail VARCHAR NOT NULL -- JSON: counts, bounds, address, need, every row tried
 );
 
 CREATE TABLE units (
