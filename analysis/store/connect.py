@@ -80,11 +80,11 @@ def connect(path: Path, wait_s: float, tell: Tell = log_notice) -> duckdb.DuckDB
     while True:
         try:
             return _open(path)
-        except _Held as held:
+        except Held as held:
             wait.for_(held)
 
 
-class _Held(Exception):
+class Held(Exception):
     """Another process holds the index. holder: the words for it."""
 
     def __init__(self, holder: str = "another process") -> None:
@@ -102,7 +102,7 @@ class _Wait:
         self._pause = _FIRST_PAUSE_S
         self._told = False
 
-    def for_(self, held: _Held) -> None:
+    def for_(self, held: Held) -> None:
         """Pause once. EnvironmentFault when the time is over."""
         now, trace = time.monotonic(), (held.holder, _trace(self._path))
         if self._trace not in (None, trace):
@@ -141,21 +141,42 @@ def _log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.wal")
 
 
+def connect_to_read(path: Path, threads: int) -> duckdb.DuckDBPyConnection:
+    """A connection that only reads, beside others that do; nobody can write until it is closed.
+
+    Held: a process writes. FileNotFoundError: there is no file. Otherwise as `connect`.
+    """
+    if not path.exists():
+        raise FileNotFoundError(path)
+    with _told_why_not(path):
+        return duckdb.connect(
+            str(path),
+            read_only=True,
+            config={**SETTINGS, "memory_limit": MEMORY_LIMIT, "threads": threads},
+        )
+
+
 def _open(path: Path) -> duckdb.DuckDBPyConnection:
-    try:
+    with _told_why_not(path):
         if not path.exists():
             _make(path)
         elif not path.is_file():
             what = "a directory" if path.is_dir() else "no regular file"
             raise BadInput(f"{path}: this is {what}, not an index file.", "Choose another --db.")
         return duckdb.connect(str(path), config={**SETTINGS, "memory_limit": MEMORY_LIMIT})
+
+
+@contextmanager
+def _told_why_not(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise _unopened(path, error.strerror or str(error)) from error
     except duckdb.Error as error:
         said = str(error)
         if "could not set lock" in said.lower():
             found = re.search(r"PID (\d+)", said)
-            raise _Held(f"process {found[1]}" if found else "another process") from error
+            raise Held(f"process {found[1]}" if found else "another process") from error
         raise _fault(path, error) from error
 
 
@@ -188,7 +209,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise _Held from error
+                raise Held from error
         yield
     finally:
         os.close(handle)

@@ -56,14 +56,14 @@ def open_index(path: Path, wait_s: float | None = None, tell: Tell = log_notice)
     sources: tuple[_Known, ...] = ()
     try:
         with _told_of(path):
-            found = _version(connection, path)
+            found = version_of(connection, path)
             if found is not None and found != SCHEMA_VERSION:
                 sources = _known_sources(connection)
                 aside = _set_aside(connection, path, found)
                 notices = (_rebuilding(path, aside, sources),)
                 connection.close()
                 connection = connect(path, patience, tell)
-                found = _version(connection, path)
+                found = version_of(connection, path)
             place = _place(path)
             with transaction(connection):
                 if found is None:
@@ -116,7 +116,7 @@ def _make_home(path: Path) -> None:
         ) from error
 
 
-def _version(connection: duckdb.DuckDBPyConnection, path: Path) -> int | None:
+def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int | None:
     """The schema version of an index, None for an empty file. BadInput for another database."""
     tables = query.rows(connection, "SELECT table_name FROM information_schema.tables")
     if not tables:
