@@ -92,17 +92,17 @@ class Board:
         paths = ledger.known_paths(self.connection)
         return [(str(path), path) for path in paths]
 
-    def derive(self) -> None:
+    def derive(self) -> bool:
         """Bring runs, findings and attributions up to date with logs, policy and code.
 
         They are a cache: only experiments for which one of the three has changed are derived
-        anew.
+        anew. Returns whether there was anything to do.
         """
         configs = self._configs()
         keys = _keys(self.connection, configs, self.digests)
         known = dict(query.rows(self.connection, "FROM derived_experiments"))
         if known == keys:
-            return
+            return False
         # Reading logs needs no statistics, and they are slow to import.
         from analysis.attribution.attribute import attribute
 
@@ -119,6 +119,7 @@ class Board:
                 SELECT unnest($names::VARCHAR[]), unnest($keys::VARCHAR[])""",
                 {"names": list(keys), "keys": list(keys.values())},
             )
+        return True
 
     def _overridden(self, configs: Mapping[str, Config]) -> dict[str, tuple[str, ...]]:
         """The keys in which an experiment's header overrules the file, or the policy."""

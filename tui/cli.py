@@ -41,6 +41,7 @@ class Entry:
 
 
 COMMANDS = {
+    "demo": Entry("tui.commands.demo", "Open the dashboard on sample data."),
     "ingest": Entry("tui.commands.ingest", "Read logs into the index."),
     "attribute": Entry("tui.commands.attribute", "Say what class of problem each test is."),
     "check": Entry(
@@ -77,6 +78,16 @@ class LazyGroup(click.Group):
             raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
 
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(PROGRAM, "[OPTIONS] [PATH]...")
+        formatter.write_usage(PROGRAM, "COMMAND [ARGS]...", prefix="       ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [one.get_help_record(ctx) for one in (*_dashboard().params, *self.get_params(ctx))]
+        with formatter.section("Options of the dashboard"):
+            formatter.write_dl([record for record in own if record is not None])
+        self.format_commands(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
@@ -92,16 +103,32 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=epilog("no: the command's question is answered with no"),
 )
 @click.version_option(package_name="soakboard", prog_name="soakboard")
-@click.pass_context
-def group(ctx: click.Context) -> None:
-    """Read the logs of a patch gate: which verdicts prove anything, and why others vary."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+def group() -> None:
+    """Read the logs of a patch gate: which verdicts prove anything, and why others vary.
+
+    Without a command the dashboard opens: on the project's index, or on the logs that are named.
+    A first word that is no command and holds a dot or a slash, or is there on disk, is a log.
+    """
+
+
+def _dashboard() -> click.Command:
+    command = import_module("tui.commands.dashboard").command
+    if not isinstance(command, click.Command):
+        raise TypeError("the dashboard is no click command")
+    return command
+
+
+def _opens_the_dashboard(arguments: Sequence[str]) -> bool:
+    first = arguments[0] if arguments else ""
+    if first in COMMANDS or first in ("-h", "--help", "--version"):
+        return False
+    if not first or first.startswith("-"):
+        return True
+    return os.sep in first or "." in first or os.path.lexists(first)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -143,8 +170,9 @@ def _run(arguments: list[str]) -> int:
             raise BadInput(f"{_COMPLETION} is {instruction!r}; it may be {known}.")
         return ExitCode.YES
     try:
-        with group.make_context(PROGRAM, arguments) as ctx:
-            answer = group.invoke(ctx)
+        command = _dashboard() if _opens_the_dashboard(arguments) else group
+        with command.make_context(PROGRAM, arguments) as ctx:
+            answer = command.invoke(ctx)
     except click.exceptions.Exit as end:
         return end.exit_code
     return answer if isinstance(answer, int) else ExitCode.YES

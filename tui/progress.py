@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -38,30 +38,43 @@ def progress(*, quiet: bool = False) -> Iterator[Watch | None]:
         line.clear()
 
 
-class _Line:
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+class Meter:
+    """Tells where a source is, now and then, in words.
+
+    tell: gets the words. cells: how many they may take, asked each time.
+    """
+
+    def __init__(self, tell: Callable[[str], None], cells: Callable[[], int]) -> None:
+        self._tell, self._cells = tell, cells
         self._name: object = None
         self._next = time.monotonic() + _FIRST_AFTER_S
         self._began = (time.monotonic(), 0, 0)
-        self._shown = False
 
     def show(self, progress: Progress) -> None:
-        """Write where a source is; rates are since the first time that it was told of."""
+        """Tell where a source is; rates are since the first time that it was told of."""
         now = time.monotonic()
         if progress.path != self._name:
             self._name, self._began = progress.path, (now, progress.done, progress.lines)
         if now < self._next:
             return
         self._next = now + _EVERY_S
-        self._shown = True
-        cells = shutil.get_terminal_size().columns - 1
-        self._write(_CLEAR + words(progress, self._began, now, cells))
+        self._tell(words(progress, self._began, now, self._cells()))
+
+
+class _Line:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shown = False
+        self.show = Meter(self._replace, lambda: shutil.get_terminal_size().columns - 1).show
 
     def clear(self) -> None:
         """Leave the line to what comes next."""
         if self._shown:
             self._write(_CLEAR)
+
+    def _replace(self, said: str) -> None:
+        self._shown = True
+        self._write(_CLEAR + said)
 
     def _write(self, text: str) -> None:
         self._stream.write(text)

@@ -1,0 +1,301 @@
+"""The dashboard: screens over an index that another process keeps up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+import duckdb
+from textual.app import App
+from textual.binding import Binding
+from textual.theme import Theme
+
+from analysis.errors import AnalysisError
+from analysis.queries.experiments import Choice, chosen
+from analysis.queries.masthead import Summary, summary
+from analysis.store.runner import Outcome, Result, Runner
+from tui.exit_codes import ExitCode
+from tui.feed import Ended, Event, Feed, Reading, Refused, Taken
+from tui.glyphs import Glyphs, glyphs_for
+from tui.inks import DARK, LIGHT, PLAIN, Ink, Palette, sixteen
+from tui.look import Look
+from tui.messages import Fed, Headed
+from tui.palette import Actions
+from tui.screens.base import BoardScreen
+from tui.screens.help import HelpScreen
+from tui.screens.quarantine import QuarantineScreen
+from tui.state import Masthead, Start
+from tui.widgets.notice import Notice
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the dashboard is opened on. paths: logs that are read; none: those that the index
+    knows. final: no writer will complete a torn last line."""
+
+    db: Path
+    paths: tuple[Path, ...] = ()
+    experiment: str | None = None
+    final: bool = False
+
+
+class Soakboard(App[int]):
+    """The app: owns the reads, the process that feeds the index, and how things look."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "soakboard"
+    COMMANDS = {Actions}
+    BINDINGS = [Binding("ctrl+c", "quit", show=False, priority=True)]
+    boards: ClassVar[tuple[type[BoardScreen], ...]] = (QuarantineScreen,)
+
+    def __init__(
+        self,
+        source: Source,
+        choice: Choice,
+        start: Start | None = None,
+        *,
+        glyphs: Glyphs | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        super().__init__()
+        self._clock = clock
+        self._glyphs = glyphs_for() if glyphs is None else glyphs
+        self._utc, self._dark = False, True
+        self.start = start or Start()
+        self.choice = choice
+        self.masthead = Masthead()
+        self.experiments: tuple[str, ...] = ()
+        self.complaint = ""
+        self.defect: Exception | None = None
+        self.runner = Runner(source.db)
+        self.feed = Feed(
+            source.db,
+            source.paths,
+            self._fed,
+            experiment=source.experiment,
+            final=source.final,
+        )
+
+    def _fed(self, event: Event) -> None:
+        self.post_message(Fed(event))
+
+    # How things look
+
+    @property
+    def look(self) -> Look:
+        """How values are written now."""
+        return Look(self._glyphs, self._clock(), self._utc)
+
+    @property
+    def palette(self) -> Palette:
+        """Which colours hold: none under NO_COLOR, the terminal's own where it has 16."""
+        if self.no_color:
+            return PLAIN
+        if self.console.color_system in ("standard", "windows"):
+            return sixteen(dark=self._dark)
+        return DARK if self._dark else LIGHT
+
+    def switch_times(self) -> None:
+        """Ages, or times in UTC."""
+        self._utc = not self._utc
+        self._redraw()
+
+    def switch_theme(self) -> None:
+        """Dark, or light."""
+        self._dark = not self._dark
+        self._use_theme()
+        self._redraw()
+
+    def _use_theme(self) -> None:
+        palette = self.palette
+        if palette.base is None:
+            self.theme = "ansi-dark" if palette.dark else "ansi-light"
+        else:
+            self.theme = f"soakboard-{palette.name}"
+
+    def _redraw(self) -> None:
+        for screen in self._boards():
+            screen.redraw_all()
+            screen.refresh_frame()
+
+    def _boards(self) -> list[BoardScreen]:
+        installed = [self.get_screen(one.tab) for one in self.boards]
+        pushed = [one for one in self.screen_stack if one not in installed]
+        return [one for one in [*installed, *pushed] if isinstance(one, BoardScreen)]
+
+    # Life
+
+    def on_mount(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self.exit, ExitCode.INTERRUPTED)
+        for palette in (DARK, LIGHT):
+            self.register_theme(_theme(palette))
+        self._use_theme()
+        for kind in self.boards:
+            self.install_screen(kind(name=kind.tab), kind.tab)
+        self.push_screen(self.start.screen)
+        self._read_masthead()
+        self.feed.read()
+
+    def _handle_exception(self, error: Exception) -> None:
+        # Textual would print a traceback and end with 1, which is an answer here.
+        self.defect = error
+        self._return_code = ExitCode.INTERNAL
+        self._exception = error
+        self._exception_event.set()
+        self._close_messages_no_wait()
+
+    def on_unmount(self) -> None:
+        self.runner.close()
+        self.feed.stop()
+
+    def go(self, tab: str) -> None:
+        """One of the five screens, as it was left."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+        if self.screen.name != tab:
+            self.switch_screen(tab)
+            self._head()
+
+    def show_help(self, screen: BoardScreen) -> None:
+        """The keys, and what the signs of a screen mean."""
+        self.push_screen(HelpScreen(screen))
+
+    # What is shown
+
+    def choose(self, choice: Choice) -> None:
+        """Answer for other experiments from now on."""
+        self.choice = choice
+        self._changed()
+
+    def _changed(self) -> None:
+        self._read_masthead()
+        for screen in self._boards():
+            if screen.is_mounted:
+                screen.became_stale()
+
+    def _read_masthead(self) -> None:
+        choice = self.choice
+
+        def read(connection: duckdb.DuckDBPyConnection) -> Summary:
+            return summary(connection, chosen(connection, choice))
+
+        def deliver(outcome: Outcome[Summary]) -> None:
+            self.post_message(Headed(outcome))
+
+        self.runner.ask("masthead", read, deliver)
+
+    def on_headed(self, event: Headed) -> None:
+        """Show what stands above every screen."""
+        if isinstance(event.outcome, Result):
+            found: Summary = event.outcome.value
+            self.experiments = found.experiments
+            self._head(newest=found.newest, void=found.void_passes)
+
+    def _head(self, **changes: Any) -> None:
+        self.masthead = replace(self.masthead, **changes)
+        if isinstance(self.screen, BoardScreen):
+            self.screen.refresh_frame()
+
+    # Logs
+
+    def read_logs(self) -> None:
+        """Take what is new of the logs."""
+        self.complaint = ""
+        self.feed.read()
+
+    def follow(self) -> None:
+        """Take new lines as they come, or no more."""
+        following = not self.masthead.following
+        self.feed.follow(following)
+        self._head(following=following)
+        self._toast("New lines appear as they are written." if following else "Follows no more.")
+
+    def on_fed(self, event: Fed) -> None:
+        """What the process that reads logs says."""
+        said: Event = event.event
+        if isinstance(said, Reading):
+            self._head(doing=said.words)
+            return
+        self._head(doing="")
+        if isinstance(said, Refused):
+            self.complaint = said.sentence
+            self._toast(said.sentence)
+            self._changed()
+        elif isinstance(said, Ended):
+            self._head(following=False)
+            self._toast("The process that reads the logs has ended; r starts it again.")
+        elif isinstance(said, Taken):
+            for sentence in (*said.refused, *said.notices):
+                self._toast(sentence)
+            self.complaint = " ".join(said.refused)
+            if said.changed or not self.experiments:
+                self._changed()
+
+    def _toast(self, text: str) -> None:
+        if isinstance(self.screen, BoardScreen):
+            self.screen.toast(text)
+
+    # States
+
+    def loading(self, holder: str, words: str = "") -> Notice:
+        """What to say while nothing can be shown yet."""
+        doing = words or self.masthead.doing
+        if holder and not doing:
+            return Notice(
+                title="Waiting for the index.",
+                text=(
+                    f"It is being written by {holder}. Nothing is lost: the logs are the truth.",
+                    "What is here appears as soon as that process is done.",
+                ),
+                hints=(("q", "quit; what that process does goes on"),),
+            )
+        return Notice(
+            title="Reading …",
+            text=(doing,) if doing else (),
+            hints=(("q", "quit; what was read stays"),) if doing else (),
+        )
+
+    def nothing_recorded(self, error: AnalysisError) -> Notice:
+        """What to say where there is no record."""
+        refused = (self.complaint,) if self.complaint else ()
+        return Notice(
+            title="Nothing recorded yet.",
+            text=(
+                *refused,
+                "soakboard reads what a gate and its soaks leave behind. Start with:",
+            ),
+            hints=(
+                ("tui demo", "see it work on sample data"),
+                ("tui path/to/soak.jsonl", "look at logs of yours"),
+                ("tui ingest path/to/soak.jsonl", "keep them in the index that `tui` opens"),
+            ),
+            detail="Without a red and a green canary no verdict can be trusted: "
+            "the README says how to log them.",
+            copy="tui demo",
+        )
+
+
+def _theme(palette: Palette) -> Theme:
+    """The colours of what Textual draws itself: input, palette, scrollbars."""
+    inks = palette.inks
+    accent = inks[Ink.ACCENT] or ""
+    return Theme(
+        name=f"soakboard-{palette.name}",
+        primary=accent,
+        accent=accent,
+        foreground=inks[Ink.TEXT],
+        background=palette.base,
+        surface=palette.panel,
+        panel=palette.panel,
+        warning=inks[Ink.HARNESS],
+        error=inks[Ink.BROKEN],
+        success=inks[Ink.STABLE],
+        dark=palette.dark,
+        variables={"block-cursor-text-style": "none", "input-cursor-background": accent},
+    )

@@ -1,0 +1,121 @@
+"""`tui`: the dashboard."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from tui.exit_codes import ExitCode
+from tui.opening import db_option, index_for, log_paths
+from tui.state import SCREENS
+
+if TYPE_CHECKING:
+    from analysis.queries.experiments import Choice
+    from tui.app import Source
+    from tui.state import Start
+
+
+@click.command(name="tui")
+@log_paths
+@db_option
+@click.option(
+    "--experiment",
+    metavar="NAME",
+    help="Open on this experiment; with PATHs it also names lines that name none.",
+)
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"]),
+    metavar="TIME",
+    help="Open on the experiments with a run since then (UTC).",
+)
+@click.option("--all", "everything", is_flag=True, help="Open on every experiment.")
+@click.option("--screen", type=click.Choice(SCREENS), help="Open this screen.")
+@click.option("--test", metavar="ID", help="Open the detail of a test.")
+@click.option("--patch", metavar="ID", help="Show this patch only.")
+@click.option("--filter", "text", metavar="TEXT", help="Show only what this filter leaves.")
+@click.option(
+    "--final", is_flag=True, help="The logs of PATHs are complete: a torn last line is a reject."
+)
+@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII signs only.")
+def command(
+    paths: tuple[Path, ...],
+    db: Path | None,
+    experiment: str | None,
+    since: datetime | None,
+    everything: bool,
+    screen: str | None,
+    test: str | None,
+    patch: str | None,
+    text: str | None,
+    final: bool,
+    ascii_only: bool,
+) -> int:
+    """Look at a gate: which verdicts prove anything, whose fault a failure is, what to do next.
+
+    Without PATHs the dashboard opens on the project's index and takes new lines of its logs. With
+    PATHs it opens on those logs, in an index that is gone afterwards unless --db names one.
+    """
+    from analysis.queries.experiments import Choice
+    from analysis.records import find_logs
+
+    for path in paths:
+        find_logs(path)
+    moment = None if since is None else since.replace(tzinfo=UTC)
+    whole = everything or bool(paths and experiment is None and moment is None)
+    choice = Choice(experiment, moment, whole)
+    start = start_at(screen, test, patch, text)
+    return open_on(paths, db, experiment, choice, start, final=final, ascii_only=ascii_only)
+
+
+def start_at(screen: str | None, test: str | None, patch: str | None, text: str | None) -> Start:
+    """Where the dashboard opens; a test or a patch is looked for among the tests."""
+    from tui.state import Start
+
+    words = [text or "", f'patch:"{patch}"' if patch else "", f'test:"{test}"' if test else ""]
+    usual = "tests" if test or patch or text else "overview"
+    return Start(screen or usual, " ".join(word for word in words if word), test)
+
+
+def open_on(
+    paths: tuple[Path, ...],
+    db: Path | None,
+    experiment: str | None,
+    choice: Choice,
+    start: Start,
+    *,
+    final: bool,
+    ascii_only: bool = False,
+) -> int:
+    """Open the dashboard on some logs, or on the index, until it is quit; its exit code."""
+    from analysis.errors import BadInput
+    from tui.app import Source
+
+    if sys.stdout is None or not sys.stdout.isatty() or sys.stdin is None or not sys.stdin.isatty():
+        raise BadInput(
+            "The dashboard needs a terminal.",
+            "`tui check` and `tui attribute` answer without one; `tui export` writes a report.",
+        )
+    with ExitStack() as stack:
+        index = index_for(db)
+        if paths and db is None:
+            index = Path(stack.enter_context(TemporaryDirectory(prefix="soakboard-"))) / "index"
+        return run(Source(index, paths, experiment, final), choice, start, ascii_only=ascii_only)
+
+
+def run(source: Source, choice: Choice, start: Start, *, ascii_only: bool) -> int:
+    """Run the app; an error of its own ends here like that of any command."""
+    from tui.app import Soakboard
+    from tui.glyphs import glyphs_for
+
+    app = Soakboard(source, choice, start, glyphs=glyphs_for(ascii_only=ascii_only))
+    answer = app.run()
+    if app.defect is not None:
+        raise app.defect
+    return answer or ExitCode.YES

@@ -1,0 +1,1 @@
+"""Pieces of screens: each draws lines that pure functions make."""
