@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from tui.glyphs import Glyphs
 
@@ -65,6 +65,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reverse", ("S",), "S", "reverse", "turn the order around", Group.FIND),
     Action("group", ("b",), "b", "group", "group by cause, patch, soak, class", Group.FIND),
     Action("pick", ("x",), "x", "experiment", "choose the experiment", Group.FIND),
+    Action("everything", ("a",), "a", "all", "every experiment at once", Group.FIND),
     Action("compare", ("c",), "c", "compare", "compare with another experiment", Group.FIND),
     Action("palette", ("ctrl+p", "colon"), ": ctrl+p", "palette", "find an action", Group.FIND),
     Action("refresh", ("r",), "r", "refresh", "read new lines of the logs", Group.TIME),
@@ -76,7 +77,7 @@ ACTIONS: tuple[Action, ...] = (
 BY_NAME = {action.name: action for action in ACTIONS}
 
 
-def bindings() -> list[Binding | tuple[str, str] | tuple[str, str, str]]:
+def bindings() -> list[BindingType]:
     """A binding a key; each calls `action_act` with the name of its action."""
     return [
         Binding(key, f"act('{action.name}')", action.words, show=False)

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 import duckdb
 from textual.app import App
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.theme import Theme
 
 from analysis.errors import AnalysisError
@@ -49,8 +50,8 @@ class Soakboard(App[int]):
 
     CSS_PATH = "app.tcss"
     TITLE = "soakboard"
-    COMMANDS = {Actions}
-    BINDINGS = [Binding("ctrl+c", "quit", show=False, priority=True)]
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", show=False, priority=True)]
     boards: ClassVar[tuple[type[BoardScreen], ...]] = (QuarantineScreen,)
 
     def __init__(
@@ -71,6 +72,7 @@ class Soakboard(App[int]):
         self.masthead = Masthead()
         self.experiments: tuple[str, ...] = ()
         self.complaint = ""
+        self.fed = False
         self.defect: Exception | None = None
         self.runner = Runner(source.db)
         self.feed = Feed(
@@ -222,6 +224,7 @@ class Soakboard(App[int]):
         if isinstance(said, Reading):
             self._head(doing=said.words)
             return
+        self.fed = True
         self._head(doing="")
         if isinstance(said, Refused):
             self.complaint = said.sentence

@@ -49,6 +49,7 @@ COMMANDS = {
         "Say whether the gate may be trusted on this soak.",
         "no: a canary deviates, an outage, a flip, or a class that blocks",
     ),
+    "compare": Entry("tui.commands.compare", "Say what a change did, test by test."),
     "rejects": Entry("tui.commands.rejects", "List the lines that could not be read."),
     "sql": Entry("tui.commands.sql", "Ask the index a question of your own."),
     "init": Entry("tui.commands.init", "Write soakboard.toml from what the logs show."),

@@ -70,6 +70,7 @@ class Feed:
         ]
         self._deliver = deliver
         self._process: subprocess.Popen[str] | None = None
+        self._listener: threading.Thread | None = None
         self._following = False
 
     def read(self) -> None:
@@ -80,6 +81,11 @@ class Feed:
         """Take new lines as they come, or no more."""
         self._following = following
         self._send(_follow(following))
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process, while there is one."""
+        return None if self._process is None else self._process.pid
 
     def stop(self) -> None:
         """End the process, whatever it does."""
@@ -92,6 +98,8 @@ class Feed:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        if self._listener is not None:
+            self._listener.join(_END_S)
 
     def _send(self, word: str) -> None:
         if self._process is None or self._process.poll() is not None:
@@ -108,10 +116,10 @@ class Feed:
             # Ctrl-C in the terminal is the dashboard's to answer.
             start_new_session=True,
         )
-        listener = threading.Thread(
+        self._listener = threading.Thread(
             target=self._listen, args=(self._process,), name="soakboard-feed", daemon=True
         )
-        listener.start()
+        self._listener.start()
         if self._following:
             self._write(_follow(True))
 
@@ -124,10 +132,11 @@ class Feed:
             self._process.stdin.flush()
 
     def _listen(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
-        for said in process.stdout:
-            self._deliver(_event(json.loads(said)))
-        process.wait()
+        # At the end its pipes are closed and it is waited for.
+        with process:
+            assert process.stdout is not None
+            for said in process.stdout:
+                self._deliver(_event(json.loads(said)))
         if self._process is process:
             self._deliver(Ended())
 

@@ -140,7 +140,7 @@ def wrapped(text: str, width: int, ink: Ink = Ink.TEXT, most: int = 10) -> list[
         head = set_cell_size(rest, width).rstrip(" ") if width > 0 else rest
         head = rest[: len(head)] if rest.startswith(head) else rest[:width]
         blank = head.rfind(" ")
-        if rest[len(head) : len(head) + 1] != " " and blank > width // 3:
+        if rest[len(head) : len(head) + 1] != " " and blank > 0:
             head = head[:blank]
         head = head or rest[:1]
         found.append(head)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-
 SCREENS = ("overview", "stability", "tests", "evidence", "quarantine")
 
 

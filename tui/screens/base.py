@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import duckdb
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.events import Resize, ScreenResume
 from textual.screen import Screen
 from textual.widget import Widget
 
 from analysis.errors import AnalysisError
-from analysis.queries.experiments import chosen
+from analysis.queries.experiments import Choice, chosen
 from analysis.queries.paging import PageRequest
 from analysis.store.runner import Failure, NoIndex, OtherVersion, Result, Waiting
 from tui.actions import bindings
@@ -46,9 +47,9 @@ class BoardScreen(Screen[None]):
     their words here, in the order of use. signs: what its signs mean, for the help.
     """
 
-    BINDINGS = bindings()
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (32, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings()
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (32, "-tall")]
 
     tab: ClassVar[str] = ""
     question: ClassVar[str] = ""
@@ -443,6 +444,9 @@ class BoardScreen(Screen[None]):
 
     def do_pick(self) -> None:
         self.board.pick_experiment()
+
+    def do_everything(self) -> None:
+        self.board.choose(Choice(everything=True))
 
     def do_compare(self) -> None:
         self.board.pick_comparison()

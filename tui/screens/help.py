@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from tui.actions import ACTIONS, Group
 from tui.inks import Ink
@@ -20,7 +21,7 @@ BOUNDS += "[low, high] two-sided."
 class HelpScreen(Modal):
     """The keys in groups, then the screen's own signs."""
 
-    BINDINGS = [Binding("question_mark,f1,q", "close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1,q", "close", show=False)]
 
     def __init__(self, about: BoardScreen) -> None:
         super().__init__()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
@@ -19,7 +20,7 @@ DEBOUNCE_S = 0.15
 class FilterInput(Input):
     """Typing goes in; what moves rows or ends typing is told."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "say('escape')", show=False),
         Binding("down", "say('down')", show=False),
         Binding("up", "say('up')", show=False),
