@@ -17,6 +17,8 @@ from textual.command import Provider
 from textual.theme import Theme
 
 from analysis.errors import AnalysisError
+from analysis.queries.attributions import UnitKey
+from analysis.queries.causes import CauseRow
 from analysis.queries.experiments import Choice, chosen
 from analysis.queries.masthead import Summary, summary
 from analysis.store.runner import Outcome, Result, Runner
@@ -29,7 +31,10 @@ from tui.messages import Fed, Headed
 from tui.palette import Actions
 from tui.screens.base import BoardScreen
 from tui.screens.help import HelpScreen
+from tui.screens.overview import OverviewScreen
+from tui.screens.picker import PickerScreen
 from tui.screens.quarantine import QuarantineScreen
+from tui.screens.tests import TestsScreen
 from tui.state import Masthead, Start
 from tui.widgets.notice import Notice
 
@@ -52,7 +57,11 @@ class Soakboard(App[int]):
     TITLE = "soakboard"
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", show=False, priority=True)]
-    boards: ClassVar[tuple[type[BoardScreen], ...]] = (QuarantineScreen,)
+    boards: ClassVar[tuple[type[BoardScreen], ...]] = (
+        OverviewScreen,
+        TestsScreen,
+        QuarantineScreen,
+    )
 
     def __init__(
         self,
@@ -145,11 +154,11 @@ class Soakboard(App[int]):
         self.feed.read()
 
     def _handle_exception(self, error: Exception) -> None:
-        # Textual would print a traceback and end with 1, which is an answer here.
         self.defect = error
-        self._return_code = ExitCode.INTERNAL
-        self._exception = error
-        self._exception_event.set()
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        # Whoever runs the app says in one line what went wrong; Textual would print a traceback.
         self._close_messages_no_wait()
 
     def on_unmount(self) -> None:
@@ -167,6 +176,52 @@ class Soakboard(App[int]):
     def show_help(self, screen: BoardScreen) -> None:
         """The keys, and what the signs of a screen mean."""
         self.push_screen(HelpScreen(screen))
+
+    def open_tests(self, filter: str) -> None:
+        """The tests that a filter leaves, by cause."""
+        self.go("tests")
+        self._tests.open_with(filter)
+
+    def open_cause(self, cause: CauseRow) -> None:
+        """The tests behind a cause."""
+        self.go("tests")
+        self._tests.open_cause(cause)
+
+    @property
+    def _tests(self) -> TestsScreen:
+        screen = self.get_screen("tests")
+        assert isinstance(screen, TestsScreen)
+        return screen
+
+    def open_detail(self, key: UnitKey, position: int, total: int) -> None:
+        """The detail of a test; position: its place among `total` rows, from 1."""
+        from tui.screens.detail import DetailScreen
+
+        self.push_screen(DetailScreen(key, position, total))
+
+    def pick_experiment(self) -> None:
+        """Choose what the screens are about."""
+
+        def picked(name: str) -> None:
+            self.choose(Choice(experiment=name))
+
+        purpose = "Which experiment are the screens to be about?"
+        self.push_screen(PickerScreen(self._tab(), purpose, picked, all_too=True))
+
+    def pick_comparison(self) -> None:
+        """Compare the newest of the chosen experiments with another one."""
+        from tui.screens.comparison import ComparisonScreen
+
+        after = self.experiments[-1] if self.experiments else ""
+
+        def picked(before: str) -> None:
+            self.push_screen(ComparisonScreen(before, after))
+
+        purpose = f"What is {after} to be compared with?"
+        self.push_screen(PickerScreen(self._tab(), purpose, picked, all_too=False))
+
+    def _tab(self) -> str:
+        return self.screen.tab if isinstance(self.screen, BoardScreen) else "overview"
 
     # What is shown
 

@@ -50,6 +50,7 @@ COMMANDS = {
         "no: a canary deviates, an outage, a flip, or a class that blocks",
     ),
     "compare": Entry("tui.commands.compare", "Say what a change did, test by test."),
+    "export": Entry("tui.commands.export", "Write a report to take along: md, html, json, csv."),
     "rejects": Entry("tui.commands.rejects", "List the lines that could not be read."),
     "sql": Entry("tui.commands.sql", "Ask the index a question of your own."),
     "init": Entry("tui.commands.init", "Write soakboard.toml from what the logs show."),

@@ -57,7 +57,7 @@ class Palette:
         """How a text of this ink is written."""
         return Style(
             color=self.inks[ink],
-            bgcolor=self.cursor if cursor else None,
+            bgcolor=self.cursor if cursor else self.base,
             bold=bold or ink is Ink.HEAD or None,
             reverse=(cursor and self.cursor is None) or None,
         )

@@ -137,6 +137,15 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
+def short(value: int) -> str:
+    """In four cells at most: `9999`, `12k`, `1.3M`. The whole number stands in the detail."""
+    if value < 10_000:
+        return str(value)
+    if value < 1_000_000:
+        return f"{value // 1000}k"
+    return f"{value / 1e6:.1f}M" if value < 10_000_000 else f"{value // 1_000_000}M"
+
+
 def plural(value: int, one: str, many: str = "") -> str:
     """`1 run`, `2 runs`."""
     return f"{number(value)} {one if value == 1 else many or one + 's'}"

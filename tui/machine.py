@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,9 +10,8 @@ from typing import Any
 
 import click
 
-from tui.text import safe
-
-_FORMULA = ("=", "+", "-", "@")
+from analysis.reports.harmless import inert
+from analysis.reports.harmless import plain as plain
 
 
 def print_json(command: str, body: Mapping[str, Any]) -> None:
@@ -27,27 +25,6 @@ def print_csv(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     gets a leading '."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_inert(name) for name in headers])
-    writer.writerows([_inert(value) for value in row] for row in rows)
+    writer.writerow([inert(name) for name in headers])
+    writer.writerows([inert(value) for value in row] for row in rows)
     click.echo(out.getvalue(), nl=False)
-
-
-def plain(value: object) -> Any:
-    """A value that JSON has no form for: times in ISO 8601, bytes as text with escapes."""
-    if isinstance(value, (dt.datetime, dt.date, dt.time)):
-        return value.isoformat()
-    if isinstance(value, (bytes, bytearray)):
-        return raw_text(bytes(value))
-    return str(value)
-
-
-def raw_text(raw: bytes) -> str:
-    """Bytes of a line as text; what is no UTF-8 is written as \\xNN."""
-    return raw.decode("utf-8", "backslashreplace")
-
-
-def _inert(value: Any) -> Any:
-    if isinstance(value, (int, float)) or value is None:
-        return value
-    text = safe(value if isinstance(value, str) else str(plain(value)))
-    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 
-# Control characters steer a terminal, bidirectional controls reorder what is read, line
-# and paragraph separators break a row in two, lone surrogates cannot be written at all.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-_PICTURES = 0x2400
-_DELETE = 0x7F
+from analysis.reports.harmless import safe as safe
+
 _GAP = "  "
-
-
-def safe(text: str) -> str:
-    """`text` with nothing in it that a terminal obeys.
-
-    C0 controls become their pictures (ESC is ␛, a newline ␊), DEL ␡; C1 and bidirectional
-    controls, line and paragraph separators and lone surrogates become `<U+202E>`.
-    """
-    return _UNSAFE.sub(_picture, text)
-
-
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code < 0x20:
-        return chr(_PICTURES + code)
-    return "␡" if code == _DELETE else f"<U+{code:04X}>"
 
 
 def width(text: str) -> int:

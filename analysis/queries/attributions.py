@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import duckdb
 
@@ -20,10 +20,28 @@ SELECT experiment, judgement, class, row, blocks, locus, why, action, seed_row, 
 FROM judgements WHERE list_contains($experiments, experiment)
 """
 
+_ONE = """
+SELECT u.experiment, j.class, j.row, j.blocks, j.locus, j.why, j.action, j.seed_row, j.p, j.cause,
+    j.failures, j.detail
+FROM units u JOIN judgements j USING (experiment, judgement)
+WHERE u.experiment = $experiment AND u.patch_id = $patch_id AND u.test_id = $test_id
+    AND u.variant IS NOT DISTINCT FROM $variant
+"""
+
 _UNITS = """
 SELECT experiment, judgement, patch_id, test_id, variant
 FROM units WHERE list_contains($experiments, experiment)
 """
+
+
+@dataclass(frozen=True)
+class UnitKey:
+    """What names a unit. variant: None where the log names none."""
+
+    experiment: str
+    patch_id: str
+    test_id: str
+    variant: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +106,14 @@ def units(connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]) -> 
             for experiment, number, patch, test, variant in query.rows(connection, _UNITS, of)
         ]
     )
+
+
+def unit(connection: duckdb.DuckDBPyConnection, key: UnitKey) -> UnitRow | None:
+    """One unit, or None where there is no such unit (any more)."""
+    found = query.first(connection, _ONE, asdict(key))
+    if found is None:
+        return None
+    return replace(_judged(*found), patch_id=key.patch_id, test_id=key.test_id, variant=key.variant)
 
 
 def worst_first(found: Sequence[UnitRow]) -> list[UnitRow]:

@@ -9,6 +9,9 @@ from datetime import datetime
 import duckdb
 
 from analysis.errors import BadInput
+from analysis.model import UnitClass
+from analysis.queries.moments import moment
+from analysis.queries.paging import Column, Listing, Page, PageRequest, page
 from analysis.store import query
 
 
@@ -84,3 +87,56 @@ def _since(
         {"since": since.replace(tzinfo=None)},
     )
     return [name for (name,) in rows if name in names]
+
+
+@dataclass(frozen=True)
+class ExperimentLine:
+    """An experiment of a list. newest: when its last run ended, UTC without a zone."""
+
+    experiment: str
+    unit_class: UnitClass
+    newest: datetime | None
+    runs: int
+    patches: int
+
+
+_LISTING = Listing(
+    sql="""
+    SELECT f.experiment, f.class, f.newest, count(r.run_id) AS runs,
+        count(DISTINCT r.patch_id) AS patches,
+        list_position($classes, f.class) AS class_rank
+    FROM experiment_facts f LEFT JOIN run_facts r USING (experiment)
+    GROUP BY ALL
+    """,
+    columns={
+        "experiment": Column("experiment"),
+        "class": Column("class_rank"),
+        "newest": Column("newest", descending=True),
+        "runs": Column("runs", descending=True),
+        "patches": Column("patches", descending=True),
+    },
+    key=("experiment",),
+    order=("newest",),
+    fields={"soak": "experiment", "class": "class"},
+    text=("experiment", "class"),
+    shown="SELECT experiment, class, newest, runs, patches, class_rank FROM matching",
+)
+
+COLUMNS = tuple(_LISTING.columns)
+
+
+def summaries(connection: duckdb.DuckDBPyConnection, request: PageRequest) -> Page[ExperimentLine]:
+    """A window of all experiments; in its own order the newest first."""
+    classes = {"classes": [one.value for one in UnitClass]}
+    return page(connection, _LISTING, classes, request, _line)
+
+
+def _line(
+    experiment: str,
+    unit_class: str,
+    newest: datetime | None,
+    runs: int,
+    patches: int,
+    class_rank: int,
+) -> ExperimentLine:
+    return ExperimentLine(experiment, UnitClass(unit_class), moment(newest), runs, patches)

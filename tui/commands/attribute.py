@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tui.findings import experiment_json, unit_json
+from analysis.reports.forms import experiment_json, unit_json
 from tui.machine import print_json
 from tui.opening import Selection, board_for, experiments_of, reports_on_experiments
 from tui.prose import fitted, paragraph, paragraphs, reasons, unit_name

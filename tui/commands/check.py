@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analysis.reports.forms import check_json
 from tui.exit_codes import ExitCode
-from tui.findings import check_json
 from tui.machine import print_json
 from tui.opening import Selection, board_for, experiments_of, reports_on_experiments
 from tui.prose import fitted, paragraph, paragraphs, reasons

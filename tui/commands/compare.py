@@ -72,13 +72,14 @@ def _row(test: ComparedTest) -> list[object]:
         test.change,
         _name(test),
         *("-" if side is None else f"{side.unit_class} ({side.row})" for side in sides),
-        " → ".join(_count(side and side.company) for side in sides),
-        " → ".join(_count(side and side.alone) for side in sides),
+        " → ".join("-" if side is None else _count(side.company) for side in sides),
+        " → ".join("-" if side is None else _count(side.alone) for side in sides),
     ]
 
 
-def _count(count: tuple[int, int] | None) -> str:
-    return f"{count[0]}/{count[1]}" if count and count[1] else "-"
+def _count(count: tuple[int, int]) -> str:
+    k, n = count
+    return f"{k}/{n}" if n else "-"
 
 
 def _name(test: ComparedTest) -> str:

@@ -37,6 +37,8 @@ Read = Callable[[duckdb.DuckDBPyConnection, Sequence[str]], Any]
 """A question about the chosen experiments."""
 
 NEEDED = (72, 20)
+WIDTHS = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
+HEIGHTS = [(0, "-low"), (32, "-tall")]
 LOADING_AFTER_S = 0.15
 
 
@@ -48,8 +50,10 @@ class BoardScreen(Screen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings()
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (32, "-tall")]
+    # Not the filter's input, which is the first that could take it.
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
 
     tab: ClassVar[str] = ""
     question: ClassVar[str] = ""
@@ -117,9 +121,7 @@ class BoardScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#small", Panel).show(
-            lambda width, height, look: [
-                (_needs(width, height)),
-            ]
+            lambda width, height, look: [_needs(self.app.size.width, self.app.size.height)]
         )
         self.refresh_frame()
 
@@ -127,7 +129,7 @@ class BoardScreen(Screen[None]):
         self.query_one(TabBar).show(self.board.masthead)
         if self._stale:
             self.reload()
-        if self.focused is None and not self.query_one(FilterBar).display:
+        if self.focused is None and not self.query_one(FilterBar).is_open:
             self.focus_first()
 
     def on_resize(self, event: Resize) -> None:
@@ -242,7 +244,7 @@ class BoardScreen(Screen[None]):
             shown = dim("reading …")
         ordering = self.ordering()
         self.query_one(Crumb).show(self.steps(), shown, ordering.filter)
-        if self.query_one(FilterBar).display:
+        if self.query_one(FilterBar).is_open:
             keys = [("open", "keep filter", True), ("back", "clear, then close", True)]
             self.query_one(FilterBar).count(self.shown())
         else:
@@ -485,7 +487,7 @@ class BoardScreen(Screen[None]):
     # Filter
 
     def do_filter(self) -> None:
-        self.query_one(Crumb).display = False
+        self.add_class("-filtering")
         self.query_one(FilterBar).open(self.ordering().filter)
         self.refresh_frame()
 
@@ -514,7 +516,7 @@ class BoardScreen(Screen[None]):
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:
         event.stop()
-        self.query_one(Crumb).display = True
+        self.remove_class("-filtering")
         self.focus_first()
         self.refresh_frame()
 

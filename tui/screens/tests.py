@@ -173,7 +173,7 @@ class TestsScreen(BoardScreen):
         elif isinstance(row, CauseRow) and row.units == 1:
             self.board.open_detail(row.sample, 1, 1)
         elif isinstance(row, CauseRow):
-            self._show_units(Group(self._grouping, row.unit_class, row.label))
+            self._show_units(Group(self._grouping, row.unit_class, row.key))
 
     def _show_units(self, group: Group | None) -> None:
         if group is None:
@@ -198,6 +198,11 @@ class TestsScreen(BoardScreen):
     def open_with(self, text: str) -> None:
         """Show what a filter leaves, grouped by cause."""
         self._show_groups(causes.GROUPINGS[0], Ordering(filter=text))
+
+    def open_cause(self, cause: CauseRow) -> None:
+        """Show the tests behind a cause."""
+        self._show_groups(causes.GROUPINGS[0], Ordering())
+        self._show_units(Group(causes.GROUPINGS[0], cause.unit_class, cause.key))
 
     def do_group(self) -> None:
         names = causes.GROUPINGS

@@ -9,15 +9,15 @@ from analysis.model import UnitClass
 from analysis.queries.causes import CauseRow, Side, UnitLine
 from tui.inks import OF_CLASS, Ink
 from tui.lines import Line, Part, Span, bold, columns, dim, line, spread, wrapped
-from tui.look import Look, count, number, plural
+from tui.look import Look, number, plural, short
 from tui.state import Ordering
 from tui.widgets.document import heading
 from tui.widgets.frame import WIDE
 
-CLASS_CELLS = 22
-SHORT_CLASS_CELLS = 19
+CLASS_CELLS = 23
+SHORT_CLASS_CELLS = 20
 ROW_CELLS = 3
-COUNT_CELLS = 9
+COUNT_CELLS = 8
 BOUND_CELLS = 5
 HUGE = 160
 
@@ -41,7 +41,7 @@ class Columns:
         patch = (16 if huge else 14) if units else 0
         patch = patch if wide or not units else 10
         soak = (20 if huge else 16) if units and wide else 0
-        number_ = 0 if units else 5
+        number_ = 0 if units else 4
         fixed = unit_class + 1 + ROW_CELLS + 1 + 2 * (1 + COUNT_CELLS + 1 + BOUND_CELLS)
         fixed += sum(1 + one for one in (patch, soak, number_) if one)
         rest = width - fixed - 1
@@ -64,18 +64,18 @@ class CausePainter:
 
     def row(self, row: CauseRow, width: int, look: Look, lines: int) -> Sequence[Line]:
         at = Columns.of(width, units=False)
-        short = at.unit_class < CLASS_CELLS
+        brief = at.unit_class < CLASS_CELLS
         return [
             columns(
                 (
-                    look.unit_class(row.unit_class, short=short),
+                    look.unit_class(row.unit_class, short=brief),
                     dim(row.row),
                     cause_label(row, self.grouping, at.label, look),
                     _counted(row.company, row.unit_class),
                     dim(_bound(row.company, look)),
                     _counted(row.alone, row.unit_class),
                     dim(_bound(row.alone, look)),
-                    dim(str(row.units)),
+                    dim(short(row.units)),
                 ),
                 _widths(at),
                 "lllrrrrr",
@@ -104,11 +104,11 @@ class UnitPainter:
 
     def row(self, row: UnitLine, width: int, look: Look, lines: int) -> Sequence[Line]:
         at = Columns.of(width, units=True)
-        short = at.unit_class < CLASS_CELLS
+        brief = at.unit_class < CLASS_CELLS
         return [
             columns(
                 (
-                    look.unit_class(row.unit_class, short=short),
+                    look.unit_class(row.unit_class, short=brief),
                     dim(row.row),
                     test_label(row, at.label, look),
                     Span(look.middle(look.data(row.key.patch_id), at.patch or 1), Ink.DIM),
@@ -170,9 +170,10 @@ def _foot(shown: str) -> Sequence[Line]:
 def _counted(side: Side, unit_class: UnitClass) -> Span:
     if not side.n:
         return dim("-")
+    written = f"{short(side.k)}/{short(side.n)}"
     if not side.k:
-        return dim(count(side.k, side.n))
-    return Span(count(side.k, side.n), Ink.TEXT, bold=unit_class is not UnitClass.STABLE)
+        return dim(written)
+    return Span(written, Ink.TEXT, bold=unit_class is not UnitClass.STABLE)
 
 
 def _bound(side: Side, look: Look) -> str:

@@ -32,8 +32,8 @@ def heading(title: str, note: Part, width: int, look: Look, *, focused: bool = F
     rule = look.glyphs.rule
     start = line(
         Span(f"{rule} ", Ink.RULE),
-        bold(title, Ink.ACCENT if focused else Ink.HEAD),
-        " " if note else "",
+        bold(title, Ink.ACCENT if focused else Ink.HEAD) if title else "",
+        " " if title and note else "",
         note,
         " ",
     )

@@ -69,7 +69,7 @@ class FilterBar(Horizontal):
         self._sign = Panel(id="filtersign")
         self._input = FilterInput(id="filterinput", select_on_focus=False, compact=True)
         self._pending = 0
-        self.display = False
+        self.is_open = False
 
     def compose(self) -> ComposeResult:
         yield self._sign
@@ -80,8 +80,8 @@ class FilterBar(Horizontal):
         self._sign.show(lambda width, height, look: [line(" / ")])
 
     def open(self, text: str) -> None:
-        """Show the bar, with the filter that holds."""
-        self.display = True
+        """Begin with the filter that holds."""
+        self.is_open = True
         self._input.value = text
         self._input.cursor_position = len(text)
         self._input.focus()
@@ -103,7 +103,7 @@ class FilterBar(Horizontal):
         self.set_timer(DEBOUNCE_S, lambda: self._settled(serial))
 
     def _settled(self, serial: int) -> None:
-        if serial == self._pending and self.display:
+        if serial == self._pending and self.is_open:
             self.post_message(self.Changed(self._input.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -126,5 +126,5 @@ class FilterBar(Horizontal):
 
     def _close(self) -> None:
         self._pending += 1
-        self.display = False
+        self.is_open = False
         self.post_message(self.Closed())

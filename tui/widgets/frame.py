@@ -112,15 +112,21 @@ class Answer(Lined):
 
     def __init__(self) -> None:
         super().__init__(id="answer")
-        self._parts: Line = BLANK
+        self._forms: Sequence[Line] = (BLANK,)
 
     def show(self, *parts: Part) -> None:
         """What the screen says."""
-        self._parts = line(*parts)
+        self.show_fitting([line(*parts)])
+
+    def show_fitting(self, forms: Sequence[Line]) -> None:
+        """The first of several forms that fits; the last one is cut if it must be."""
+        self._forms = forms
         self.redraw()
 
     def made(self, width: int, height: int) -> Sequence[Line]:
-        return [fit(line(" ", self._parts), width, self.look.glyphs.ellipsis)]
+        fitting = (form for form in self._forms if cells(form) < width)
+        form = next(fitting, self._forms[-1])
+        return [fit(line(" ", form), width, self.look.glyphs.ellipsis)]
 
 
 class Footer(Lined):
@@ -173,24 +179,24 @@ class ToastLine(Lined):
         super().__init__(id="toast")
         self._text: Line = BLANK
         self._timer: Timer | None = None
-        self.display = False
 
     @property
     def text(self) -> str:
         """What is said now; empty for nothing."""
-        return "".join(span.text for span in self._text) if self.display else ""
+        return "".join(span.text for span in self._text).strip()
 
     def show(self, text: str) -> None:
         """Say it; a text from data is made harmless."""
         self._text = line(Span(f" {self.look.data(text)}", Ink.ACCENT, bold=True, lit=True))
-        self.display = True
+        self.add_class("-said")
         self.redraw()
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(self.LASTS_S, self._hide)
 
     def _hide(self) -> None:
-        self.display = False
+        self._text = BLANK
+        self.remove_class("-said")
 
     def made(self, width: int, height: int) -> Sequence[Line]:
         made = fit(self._text, width, self.look.glyphs.ellipsis)

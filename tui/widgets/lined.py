@@ -61,7 +61,7 @@ class Lined(Widget):
     def render_line(self, y: int) -> Strip:
         width, lines = self.size.width, self.lines_now()
         if y >= len(lines):
-            return Strip.blank(width)
+            return strip((), width, self.palette)
         return strip(lines[y], width, self.palette, self.look.glyphs.ellipsis)
 
     def on_click(self, event: Click) -> None:

@@ -10,7 +10,7 @@ from textual.events import Blur, Focus, MouseScrollDown, MouseScrollUp
 
 from analysis.queries.paging import Mark, Page
 from tui.inks import Ink
-from tui.lines import BLANK, Line, Span, dim, line, lit
+from tui.lines import BLANK, Line, Span, dim, line, lit, wrapped
 from tui.look import Look
 from tui.messages import Moved, Opened, Wanted
 from tui.state import Ordering
@@ -205,13 +205,19 @@ class RowList(Lined, Generic[R]):
         if self._page is None:
             return head
         if not self._page.total:
-            return [*head, *self.painter.nothing(width, self.look)]
+            return [*head, *self._nothing(self._page, width)]
         body: list[Line] = []
         for ordinal in range(self._top, min(self._top + self.visible_rows, self.total)):
             body += self._row(ordinal, width)
         foot = self.painter.foot(self.shown(), width, self.look)
         body += [BLANK] * (height - len(head) - len(body) - len(foot))
         return [*head, *body, *foot]
+
+    def _nothing(self, page: Page[R], width: int) -> Sequence[Line]:
+        if not page.hint:
+            return self.painter.nothing(width, self.look)
+        hint = self.look.data(f"{page.hint} Esc clears the filter.")
+        return [BLANK, *(line(" ", one) for one in wrapped(hint, width - 2))]
 
     def _row(self, ordinal: int, width: int) -> list[Line]:
         page, lines = self._page, self.row_lines
