@@ -1,0 +1,1 @@
+"""What is taken away: the report in Markdown, HTML, JSON and CSV, and frames for notebooks."""
