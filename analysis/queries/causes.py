@@ -8,118 +8,22 @@ from typing import Any
 
 import duckdb
 
-from analysis.attribution.cause import NO_FAILURE
 from analysis.attribution.statistics import Count, lower, upper
-from analysis.attribution.table import TABLE
-from analysis.model import UnitClass
+from analysis.model import Locus, UnitClass
 from analysis.queries.attributions import UnitKey
-from analysis.queries.paging import Column, Listing, Page, PageRequest, page
+from analysis.queries.paging import Page, PageRequest, page
 from analysis.queries.redaction import redacted
+from analysis.queries.unit_lists import GROUPED_LISTS, ROWS, UNIT_LIST, asked
 from analysis.store import query
 
 GROUPINGS = ("cause", "patch", "soak", "class", "none")
 """What the rows of a list stand for; none: a unit each."""
 
-_ROWS = tuple(row.name for row in TABLE)
-
-_UNITS = """
-SELECT u.experiment, u.patch_id, u.test_id, u.variant, j.class, j.class_rank, j."row", j.cause,
-    j.why, j.action, j.p, j.failures, j.company_k, j.company_n, j.alone_k, j.alone_n, j.detail
-FROM units u JOIN judgements j USING (experiment, judgement)
-WHERE list_contains($experiments, u.experiment)
-"""
-
-_FIELDS = {
-    "class": "class",
-    "row": '"row"',
-    "patch": "patch_id",
-    "test": "test_id",
-    "soak": "experiment",
-    "file": "split_part(test_id, '::', 1)",
-    "signature": "json_extract_string(detail, '$.form')",
-}
-_TEXT = ("class", "patch_id", "test_id", "variant", "experiment", "cause")
-
-FIELDS = tuple(_FIELDS)
+FIELDS = tuple(UNIT_LIST.fields)
 """The fields that a filter of these lists can name."""
 
-_SHARE = "CASE WHEN {n} > 0 THEN {k} / {n} END"
-
-# Deviation first, in every column that counts something.
-_COUNTS = {
-    "company": Column(_SHARE.format(k="company_k", n="company_n"), descending=True),
-    "alone": Column(_SHARE.format(k="alone_k", n="alone_n"), descending=True),
-    "failures": Column("failures", descending=True),
-}
-
-_GROUPED = """
-SELECT
-    min(class_rank) AS class_rank, {label} AS label,
-    sum(failures)::BIGINT AS failures,
-    sum(company_k)::BIGINT AS company_k, sum(company_n)::BIGINT AS company_n,
-    sum(alone_k)::BIGINT AS alone_k, sum(alone_n)::BIGINT AS alone_n,
-    count(*) AS units, count(DISTINCT test_id) AS tests,
-    min(list_position($rows, "row")) AS first_row, bool_and(cause = $no_failure) AS no_failure,
-    max(p) AS p,
-    min_by(
-        {{e: experiment, p: patch_id, t: test_id, v: variant, why: why, act: action}},
-        (class_rank, -failures, experiment, patch_id, test_id, coalesce(variant, ''))
-    ) AS sample
-FROM matching GROUP BY {by}
-"""
-
-
-def _grouped(label: str, by: str, key: tuple[str, ...]) -> Listing:
-    return Listing(
-        sql=_UNITS,
-        columns={
-            "class": Column("class_rank"),
-            "label": Column("label"),
-            **_COUNTS,
-            "units": Column("units", descending=True),
-        },
-        key=key,
-        order=("class", "failures", "label"),
-        fields=_FIELDS,
-        text=_TEXT,
-        shown=_GROUPED.format(label=label, by=by),
-    )
-
-
-_LISTINGS = {
-    "cause": _grouped("cause", "class_rank, cause", ("class_rank", "label")),
-    "patch": _grouped("patch_id", "patch_id", ("label",)),
-    "soak": _grouped("experiment", "experiment", ("label",)),
-    "class": _grouped("class", "class_rank, class", ("class_rank",)),
-}
-
-_UNIT_LISTING = Listing(
-    sql=_UNITS,
-    columns={
-        "class": Column("class_rank"),
-        "test": Column("test_id"),
-        "patch": Column("patch_id"),
-        "soak": Column("experiment"),
-        **_COUNTS,
-    },
-    key=("experiment", "patch_id", "test_id", "variant"),
-    order=("class", "failures", "soak", "patch", "test"),
-    fields=_FIELDS,
-    text=_TEXT,
-    shown="""
-    SELECT experiment, patch_id, test_id, variant, class_rank, failures, "row", cause,
-        company_k, company_n, alone_k, alone_n, p, why, action
-    FROM matching
-    WHERE $grouping = 'none'
-        OR ($grouping = 'cause' AND class = $class AND cause = $label)
-        OR ($grouping = 'patch' AND patch_id = $label)
-        OR ($grouping = 'soak' AND experiment = $label)
-        OR ($grouping = 'class' AND class = $class)
-    """,
-)
-
-CAUSE_COLUMNS = tuple(_LISTINGS["cause"].columns)
-UNIT_COLUMNS = tuple(_UNIT_LISTING.columns)
+CAUSE_COLUMNS = tuple(GROUPED_LISTS["cause"].columns)
+UNIT_COLUMNS = tuple(UNIT_LIST.columns)
 
 
 @dataclass(frozen=True)
@@ -155,7 +59,8 @@ class CauseRow:
 
     unit_class, row: the first of them in their order. label: the cause, patch, soak or class, with
     credentials redacted; key: as it is. company and alone are sums for reading: nothing was tested
-    on them. units: how many; tests: how many different tests; p: the largest.
+    on them. units: how many; soaks: how many experiments have one; tests: how many different ones
+    where there is no failure, else 0. p: the largest. sample: the first of them.
     """
 
     unit_class: UnitClass
@@ -167,11 +72,13 @@ class CauseRow:
     failures: int
     units: int
     tests: int
+    soaks: int
     no_failure: bool
     p: float | None
     sample: UnitKey
     why: str
     action: str
+    locus: Locus | None
 
     @property
     def may_be_frozen(self) -> bool:
@@ -193,6 +100,7 @@ class UnitLine:
     p: float | None
     why: str
     action: str
+    locus: Locus | None
 
     @property
     def may_be_frozen(self) -> bool:
@@ -226,8 +134,7 @@ def cause_page(
 
     In its own order: worst class first, then most failures, then by label.
     """
-    given = {"experiments": list(experiments), "rows": list(_ROWS), "no_failure": NO_FAILURE}
-    return page(connection, _LISTINGS[grouping], given, request, _cause)
+    return page(connection, GROUPED_LISTS[grouping], asked(experiments), request, cause_row)
 
 
 def unit_page(
@@ -246,46 +153,56 @@ def unit_page(
         "class": "" if group is None else group.unit_class.value,
         "label": "" if group is None else group.label,
     }
-    return page(connection, _UNIT_LISTING, given, request, _unit)
+    return page(connection, UNIT_LIST, given, request, _unit)
 
 
 def units_total(connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]) -> Totals:
     """How many units of the experiments there are to do what with."""
     found = {
         UnitClass(name): count
-        for name, count in query.rows(
-            connection,
-            """SELECT j.class, count(*) FROM units u JOIN judgements j USING (experiment, judgement)
-            WHERE list_contains($experiments, u.experiment) GROUP BY j.class""",
-            {"experiments": list(experiments)},
-        )
+        for name, count in query.rows(connection, _TOTALS, {"experiments": list(experiments)})
     }
     flakes, hold = found.pop(UnitClass.FLAKE, 0), found.pop(UnitClass.STABLE, 0)
     need_runs = found.pop(UnitClass.INSUFFICIENT, 0)
     return Totals(flakes, sum(found.values()), need_runs, hold)
 
 
+_TOTALS = """
+WITH counted AS (
+    SELECT experiment, judgement, count(*) AS units FROM units
+    WHERE list_contains($experiments, experiment) GROUP BY ALL
+)
+SELECT class, sum(units)::BIGINT
+FROM counted JOIN judgements USING (experiment, judgement) GROUP BY class
+"""
+
 _CLASSES = tuple(UnitClass)
 
 
-def _cause(
-    rank: int,
+def cause_row(
     label: str,
+    rank: int,
+    units: int,
     failures: int,
     company_k: int,
     company_n: int,
     alone_k: int,
     alone_n: int,
-    units: int,
-    tests: int,
-    first_row: int,
-    no_failure: bool,
     p: float | None,
+    first_row: int,
+    soaks: int,
+    no_failure: bool,
+    foremost: dict[str, Any],
     sample: dict[str, Any],
+    why: str,
+    action: str,
+    locus: str | None,
+    tests: int,
 ) -> CauseRow:
+    """A row of a grouped list, from its columns."""
     return CauseRow(
         unit_class=_CLASSES[rank],
-        row=_ROWS[first_row - 1],
+        row=ROWS[first_row - 1],
         label=redacted(label),
         key=label,
         company=Side(company_k, company_n),
@@ -293,11 +210,13 @@ def _cause(
         failures=failures,
         units=units,
         tests=tests,
+        soaks=soaks,
         no_failure=no_failure,
         p=p,
-        sample=UnitKey(sample["e"], sample["p"], sample["t"], sample["v"]),
-        why=redacted(sample["why"]),
-        action=redacted(sample["act"]),
+        sample=UnitKey(foremost["experiment"], sample["patch"], sample["test"], sample["variant"]),
+        why=redacted(why),
+        action=redacted(action),
+        locus=None if locus is None else Locus(locus),
     )
 
 
@@ -317,6 +236,7 @@ def _unit(
     p: float | None,
     why: str,
     action: str,
+    locus: str | None,
 ) -> UnitLine:
     return UnitLine(
         key=UnitKey(experiment, patch_id, test_id, variant),
@@ -329,4 +249,5 @@ def _unit(
         p=p,
         why=redacted(why),
         action=redacted(action),
+        locus=None if locus is None else Locus(locus),
     )

@@ -14,9 +14,10 @@ import duckdb
 from analysis.attribution.flips import find_flips
 from analysis.attribution.statistics import Count, interval, total
 from analysis.model import Role, UnitClass
-from analysis.queries.causes import CAUSES, CauseRow, asked, cause_row
+from analysis.queries.causes import CauseRow, cause_row
 from analysis.queries.moments import moment
 from analysis.queries.redaction import redacted
+from analysis.queries.unit_lists import CAUSES, asked
 from analysis.store import query
 
 MOST_TASKS = 3
@@ -220,7 +221,7 @@ def overview(connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]) 
     without_verdict = sum(counts[3] for counts in subjects.values())
     blind = sum(1 for *_, nothing in facts if nothing)
     against = _against(red, green, void_passes, outages, flipped, classes)
-    unsure = _unsure(classes, without_verdict, blind)
+    unsure = _unsure(classes, without_verdict, blind) if facts else ("nothing was run",)
     return Overview(
         experiments=len(facts),
         runs=runs,

@@ -9,6 +9,7 @@ come and go elsewhere do not move it, and the millionth row costs what the first
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -19,6 +20,8 @@ from analysis.queries.filters import Term, nothing_matches, parse, unsupported
 from analysis.store import query
 
 R = TypeVar("R")
+
+_PARAMETER = re.compile(r"\$(\w+)")
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,11 @@ class Listing:
     """A list that can be paged.
 
     sql: a SELECT; the filter is asked of its rows. shown: a SELECT over `matching`, the rows
-    that the filter leaves, for a list of groups. key: expressions over a shown row that name it.
-    order: columns of the list's own order. fields, text: expressions over a row of `sql`, for
-    `field:value` and for bare words. NULLs come last in either direction.
+    that the filter leaves, for a list of groups. added: a SELECT over `cut`, the shown rows of one
+    window, and `matching`, for what only they need; it gives the columns of `cut` first and one row
+    for each. key: expressions over a shown row that name it. order: columns of the list's own
+    order. fields, text: expressions over a row of `sql`, for `field:value` and for bare words.
+    NULLs come last in either direction.
     """
 
     sql: str
@@ -90,6 +95,7 @@ class Listing:
     fields: Mapping[str, str] = field(default_factory=dict)
     text: tuple[str, ...] = ()
     shown: str = "FROM matching"
+    added: str = "FROM cut"
 
 
 def page(
@@ -178,7 +184,10 @@ class _Reading:
     def place(self, anchor: Mark) -> tuple[Any, ...] | None:
         """The values of the anchor in this order: as it stands now, or else as it stood."""
         for reading in (self, self.whole()):
-            found = reading.select(", ".join(self.by), where=_names(anchor, self.listing))
+            named = _names(anchor, self.listing)
+            found = reading._rows(
+                f"SELECT {', '.join(self.by)} FROM shown WHERE {named.sql}", named.values
+            )
             if found:
                 return found[0]
             if self.filter.sql == "true":
@@ -188,10 +197,11 @@ class _Reading:
     def count(self, place: Sequence[Any] | None) -> tuple[int, int]:
         """How many rows there are, and how many of them stand before a place."""
         if place is None:
-            return int(self.select("count(*)")[0][0]), 0
+            ((total,),) = self._rows("SELECT count(*) FROM shown", {})
+            return int(total), 0
         ahead = _beyond(self.order, place, forward=False)
-        ((total, at),) = self.select(
-            f"count(*), count(*) FILTER (coalesce({ahead.sql}, false))", values=ahead.values
+        ((total, at),) = self._rows(
+            f"SELECT count(*), count(*) FILTER ({ahead.sql}) FROM shown", ahead.values
         )
         return int(total), int(at)
 
@@ -206,51 +216,44 @@ class _Reading:
         return self._cut(where, size, forward=False)
 
     def _cut(self, where: _Condition | None, size: int, *, forward: bool) -> list[tuple[Any, ...]]:
+        marks = ", ".join(f"{sql} AS mark_{number}" for number, sql in enumerate(self.by))
         order = ", ".join(
-            f"{column.sql} {'DESC' if column.descending == forward else 'ASC'} "
+            f"mark_{number} {'DESC' if column.descending == forward else 'ASC'} "
             f"NULLS {'LAST' if forward else 'FIRST'}"
-            for column in self.order
+            for number, column in enumerate(self.order)
         )
-        return self.select(
-            f"{', '.join(self.by)}, shown.*",
-            where=where,
-            ending=f"ORDER BY {order} LIMIT $size",
-            values={"size": size},
-        )
-
-    def select(
-        self,
-        what: str,
-        *,
-        where: _Condition | None = None,
-        ending: str = "",
-        values: Mapping[str, object] | None = None,
-    ) -> list[tuple[Any, ...]]:
-        """Ask something of the rows that are shown."""
         where = where or _Condition("true")
-        return query.rows(
-            self.connection,
+        return self._rows(
             f"""
-            WITH listed AS ({self.listing.sql}),
-            matching AS (SELECT * FROM listed WHERE {self.filter.sql}),
-            shown AS ({self.listing.shown})
-            SELECT {what} FROM shown WHERE {where.sql} {ending}
+            , cut AS MATERIALIZED (
+                SELECT {marks}, shown.* FROM shown WHERE {where.sql} ORDER BY {order} LIMIT $size
+            )
+            FROM ({self.listing.added}) ORDER BY {order}
             """,
-            {**self.parameters, **self.filter.values, **where.values, **(values or {})},
+            {**where.values, "size": size},
         )
 
     def matches(self, conditions: Sequence[_Condition]) -> tuple[int, ...]:
         """How many rows each condition leaves on its own."""
         counts = ", ".join(f"count(*) FILTER ({one.sql})" for one in conditions)
         values = {name: value for one in conditions for name, value in one.values.items()}
-        (found,) = query.rows(
-            self.connection,
-            # What is shown may name parameters of its own, and each that is given must be named.
-            f"""WITH listed AS ({self.listing.sql}), matching AS (FROM listed),
-            shown AS ({self.listing.shown}) SELECT {counts} FROM listed""",
-            {**self.parameters, **values},
-        )
+        (found,) = self._rows(f"SELECT {counts} FROM listed", values)
         return found
+
+    def _rows(self, statement: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """The answer to a statement over `listed`, `matching` and `shown`."""
+        whole = f"""
+            WITH listed AS ({self.listing.sql}),
+            matching AS (SELECT * FROM listed WHERE {self.filter.sql}),
+            shown AS ({self.listing.shown})
+            {statement}
+        """
+        given = {**self.parameters, **self.filter.values, **values}
+        # DuckDB refuses a parameter that the statement does not name.
+        named = set(_PARAMETER.findall(whole))
+        return query.rows(
+            self.connection, whole, {name: given[name] for name in given if name in named}
+        )
 
 
 def _order(listing: Listing, request: PageRequest) -> list[Column]:

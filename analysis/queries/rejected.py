@@ -7,8 +7,35 @@ from dataclasses import dataclass
 
 import duckdb
 
+from analysis.queries.findings import SOURCES
+from analysis.queries.paging import Column, Listing, Page, PageRequest, page
 from analysis.queries.redaction import redacted
 from analysis.store import query
+
+TEXT_SHOWN = 500
+"""Characters of a rejected line that a list shows."""
+
+# More than is shown is read, so that a credential is recognised before it is cut.
+_REJECTS = Listing(
+    sql=f"""
+    SELECT f.path, j.line, j.byte_offset, j.reason, j.length, j.raw[1:4000] AS raw, j.source_id
+    FROM reject_lines j JOIN ({SOURCES}) f USING (source_id)
+    WHERE $reason = '' OR j.reason = $reason
+    """,
+    columns={
+        "file": Column("path"),
+        "line": Column("line"),
+        "reason": Column("reason"),
+        "length": Column("length", descending=True),
+    },
+    key=("source_id", "byte_offset"),
+    order=("file", "line"),
+    fields={"rule": "reason", "file": "path"},
+    text=("path", "reason", "coalesce(try(decode(raw)), raw::VARCHAR)"),
+    added="SELECT cut.* EXCLUDE (source_id) FROM cut",
+)
+
+REJECT_COLUMNS = tuple(_REJECTS.columns)
 
 
 @dataclass(frozen=True)
@@ -43,6 +70,24 @@ def rejects(
         RejectRow(path, line, offset, reason, length, _text(raw))
         for path, line, offset, reason, length, raw in found
     ]
+
+
+def reject_page(
+    connection: duckdb.DuckDBPyConnection,
+    experiments: Sequence[str],
+    request: PageRequest,
+    reason: str = "",
+) -> Page[RejectRow]:
+    """A window of the rejected lines, or of those with one reason: by file and line.
+
+    Their text is cut at TEXT_SHOWN characters, length says how many bytes there are.
+    """
+    given = {"experiments": list(experiments), "reason": reason}
+    return page(connection, _REJECTS, given, request, _reject)
+
+
+def _reject(path: str, line: int, offset: int, reason: str, length: int, raw: bytes) -> RejectRow:
+    return RejectRow(path, line, offset, reason, length, _text(raw)[:TEXT_SHOWN])
 
 
 def _text(raw: bytes) -> str:
