@@ -78,9 +78,13 @@ BY_NAME = {action.name: action for action in ACTIONS}
 
 
 def bindings() -> list[BindingType]:
-    """A binding a key; each calls `action_act` with the name of its action."""
+    """A binding a key; each calls `action_act` with the name of its action.
+
+    They are asked before the part that has the focus: a key that is typed right after another
+    one must find what that one did.
+    """
     return [
-        Binding(key, f"act('{action.name}')", action.words, show=False)
+        Binding(key, f"act('{action.name}')", action.words, show=False, priority=True)
         for action in ACTIONS
         for key in action.keys
     ]

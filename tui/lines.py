@@ -127,7 +127,9 @@ def emphasised(made: Line) -> Line:
     return tuple(replace(span, bold=True) for span in made)
 
 
-def wrapped(text: str, width: int, ink: Ink = Ink.TEXT, most: int = 10) -> list[Line]:
+def wrapped(
+    text: str, width: int, ink: Ink = Ink.TEXT, most: int = 10, ellipsis: str = "…"
+) -> list[Line]:
     """A sentence over several lines of at most `width` cells, broken at blanks where there are
     any; after `most` lines the rest is cut with a mark."""
     found: list[str] = []
@@ -146,7 +148,7 @@ def wrapped(text: str, width: int, ink: Ink = Ink.TEXT, most: int = 10) -> list[
         found.append(head)
         rest = rest[len(head) :].lstrip(" ")
     if rest and found:
-        found[-1] = plain(fit(f"{found[-1]} {rest}", width))
+        found[-1] = plain(fit(f"{found[-1]} {rest}", width, ellipsis))
     return [line(Span(one, ink)) for one in found]
 
 
