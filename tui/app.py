@@ -34,6 +34,7 @@ from tui.screens.help import HelpScreen
 from tui.screens.overview import OverviewScreen
 from tui.screens.picker import PickerScreen
 from tui.screens.quarantine import QuarantineScreen
+from tui.screens.stability import StabilityScreen
 from tui.screens.tests import TestsScreen
 from tui.state import Masthead, Start
 from tui.widgets.notice import Notice
@@ -59,6 +60,7 @@ class Soakboard(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", show=False, priority=True)]
     boards: ClassVar[tuple[type[BoardScreen], ...]] = (
         OverviewScreen,
+        StabilityScreen,
         TestsScreen,
         QuarantineScreen,
     )
@@ -180,12 +182,13 @@ class Soakboard(App[int]):
     def open_tests(self, filter: str) -> None:
         """The tests that a filter leaves, by cause."""
         self.go("tests")
-        self._tests.open_with(filter)
+        # It may be the first time that this screen is seen: its parts are made before it reads.
+        self._tests.call_later(self._tests.open_with, filter)
 
     def open_cause(self, cause: CauseRow) -> None:
         """The tests behind a cause."""
         self.go("tests")
-        self._tests.open_cause(cause)
+        self._tests.call_later(self._tests.open_cause, cause)
 
     @property
     def _tests(self) -> TestsScreen:

@@ -189,7 +189,8 @@ def test_stopped_it_is_gone_at_once(feed: Feed, heard: Heard) -> None:
 def test_it_ends_when_the_dashboard_is_killed(db: Path, log: Path) -> None:
     script = (
         "import sys, time; from pathlib import Path; from tui.feed import Feed\n"
-        "feed = Feed(Path(sys.argv[1]), [Path(sys.argv[2])], lambda event: print(event, flush=True))\n"
+        "show = lambda event: print(event, flush=True)\n"
+        "feed = Feed(Path(sys.argv[1]), [Path(sys.argv[2])], show)\n"
         "feed.read(); print(feed.pid, flush=True); time.sleep(600)"
     )
     with subprocess.Popen(

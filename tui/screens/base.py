@@ -14,6 +14,7 @@ from textual.containers import Container
 from textual.events import Resize, ScreenResume
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input
 
 from analysis.errors import AnalysisError
 from analysis.queries.experiments import Choice, chosen
@@ -351,6 +352,12 @@ class BoardScreen(Screen[None]):
         if name == "freeze":
             return "The quarantine list is not kept by this version yet."
         return ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are text while a filter is typed."""
+        if action == "act" and isinstance(self.focused, Input):
+            return False
+        return super().check_action(action, parameters)
 
     def action_act(self, name: str) -> None:
         """Do an action, or say why not."""
