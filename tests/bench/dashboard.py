@@ -5,8 +5,8 @@
 For each index: first paint, from the end of the imports to the first numbers on the screen; key to
 paint, from a key to the first byte that the terminal gets for it, while a query runs that would
 take for ever; the same for keys that page through the list of tests; the end, from `q` to the end
-of the process, while that query runs; memory at its peak. The reference in the same run is an app of
-the same framework that draws one line of text a key.
+of the process, while that query runs; memory at its peak. The reference in the same run is an app
+of the same framework that draws one line of text a key.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=200)
     parser.add_argument("--db", type=Path, help="measure on this index instead")
     given = parser.parse_args()
-    sign = "sorted by".encode()
+    sign = b"sorted by"
     with tempfile.TemporaryDirectory() as folder:
         measure("plain", PLAIN, Path(folder), given.keys, sign)
         if given.db is not None:
