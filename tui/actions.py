@@ -33,8 +33,13 @@ class Action:
 
     def key(self, glyphs: Glyphs) -> str:
         """The key as the footer prints it."""
-        first = self.shown.split()[0]
-        return {"↵": glyphs.enter, "→": glyphs.right}.get(first, first)
+        return self.all_keys(glyphs).split()[0]
+
+    def all_keys(self, glyphs: Glyphs) -> str:
+        """The keys as the help prints them."""
+        signs = {"↵": glyphs.enter, "→": glyphs.right, "←": glyphs.left}
+        signs |= {"↑": glyphs.up, "↓": glyphs.down} if glyphs.ascii_only else {}
+        return " ".join(signs.get(one, one) for one in self.shown.split())
 
 
 ACTIONS: tuple[Action, ...] = (

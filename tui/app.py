@@ -16,20 +16,22 @@ from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.theme import Theme
 
+from analysis.config import load_config
 from analysis.errors import AnalysisError
 from analysis.queries.attributions import UnitKey
 from analysis.queries.causes import CauseRow
 from analysis.queries.experiments import Choice, chosen
 from analysis.queries.masthead import Summary, summary
-from analysis.store.runner import Outcome, Result, Runner
+from analysis.store.runner import Outcome, Result, Runner, Waiting
 from tui.exit_codes import ExitCode
 from tui.feed import Ended, Event, Feed, Reading, Refused, Taken
 from tui.glyphs import Glyphs, glyphs_for
 from tui.inks import DARK, LIGHT, PLAIN, Ink, Palette, sixteen
 from tui.look import Look
-from tui.messages import Fed, Headed
+from tui.messages import Exported, Fed, Headed
 from tui.palette import Actions
 from tui.screens.base import BoardScreen
+from tui.screens.evidence import EvidenceScreen
 from tui.screens.help import HelpScreen
 from tui.screens.overview import OverviewScreen
 from tui.screens.picker import PickerScreen
@@ -62,6 +64,7 @@ class Soakboard(App[int]):
         OverviewScreen,
         StabilityScreen,
         TestsScreen,
+        EvidenceScreen,
         QuarantineScreen,
     )
 
@@ -215,13 +218,55 @@ class Soakboard(App[int]):
         """Compare the newest of the chosen experiments with another one."""
         from tui.screens.comparison import ComparisonScreen
 
+        try:
+            alpha = load_config(Path.cwd()).policy.alpha
+        except AnalysisError as error:
+            self._toast(error.message)
+            return
         after = self.experiments[-1] if self.experiments else ""
 
         def picked(before: str) -> None:
-            self.push_screen(ComparisonScreen(before, after))
+            self.push_screen(ComparisonScreen(before, after, alpha))
 
         purpose = f"What is {after} to be compared with?"
         self.push_screen(PickerScreen(self._tab(), purpose, picked, all_too=False))
+
+    def export_what(self, what: str, filter: str) -> None:
+        """Ask for a file, and write to it what a screen shows."""
+        from analysis.reports.content import Scope, What
+        from analysis.reports.export import format_of, write_report
+        from tui.screens.export import ExportScreen
+
+        choice, made = self.choice, self._clock()
+
+        def write(target: Path, force: bool) -> None:
+            form = format_of(target)
+            assert form is not None
+
+            def written(connection: duckdb.DuckDBPyConnection) -> str:
+                scope = Scope(What(what), tuple(chosen(connection, choice)), made, filter)
+                write_report(connection, scope, form, target, force=force)
+                return f"Wrote {target}."
+
+            def deliver(outcome: Outcome[str]) -> None:
+                self.post_message(Exported(outcome))
+
+            self._toast(f"Writing {target} {self._glyphs.ellipsis}")
+            self.runner.ask("export", written, deliver)
+
+        self.push_screen(ExportScreen(what, write))
+
+    def on_exported(self, event: Exported) -> None:
+        """Say what became of an export."""
+        outcome = event.outcome
+        if isinstance(outcome, Result):
+            self._toast(outcome.value)
+        elif isinstance(outcome, Waiting):
+            self._toast(f"The export waits for {outcome.holder}, which writes to the index.")
+        elif isinstance(outcome.error, AnalysisError):
+            self._toast(f"{outcome.error.message} {outcome.error.hint}".strip())
+        else:
+            self._toast(f"Nothing was written: {outcome.error}")
 
     def _tab(self) -> str:
         return self.screen.tab if isinstance(self.screen, BoardScreen) else "overview"
@@ -317,7 +362,7 @@ class Soakboard(App[int]):
                 hints=(("q", "quit; what that process does goes on"),),
             )
         return Notice(
-            title="Reading …",
+            title=f"Reading {self._glyphs.ellipsis}",
             text=(doing,) if doing else (),
             hints=(("q", "quit; what was read stays"),) if doing else (),
         )

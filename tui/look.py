@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -116,6 +116,10 @@ class Look:
         """`2026-11-30 07:55Z`."""
         return f"{aware(then):%Y-%m-%d %H:%MZ}"
 
+    def status(self, *parts: str) -> str:
+        """Parts of a status, with a middle dot between those that are not empty."""
+        return f" {self.glyphs.dot} ".join(part for part in parts if part)
+
     def unit_class(self, unit_class: UnitClass, *, short: bool = False) -> Line:
         """Sign and word of a class, in its ink."""
         word = "insufficient" if short and unit_class is UnitClass.INSUFFICIENT else str(unit_class)
@@ -178,11 +182,6 @@ def age(span: timedelta) -> str:
         rest = minutes % 60
         return f"{hours}h {rest}m" if rest else f"{hours}h"
     return f"{minutes}m" if minutes else f"{seconds}s"
-
-
-def sentence(parts: Sequence[str]) -> str:
-    """Parts of a status, with a middle dot between them."""
-    return " · ".join(part for part in parts if part)
 
 
 def _percent(rate: float, to_whole: Callable[[float], int]) -> str:

@@ -67,6 +67,13 @@ class Fed(Message):
 
 
 @dataclass
+class Exported(Message):
+    """What became of an export: a sentence, or why nothing was written."""
+
+    outcome: Outcome[str]
+
+
+@dataclass
 class Headed(Message):
     """What stands above every screen was read."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import duckdb
 
@@ -32,7 +33,6 @@ _REJECTS = Listing(
     order=("file", "line"),
     fields={"rule": "reason", "file": "path"},
     text=("path", "reason", "coalesce(try(decode(raw)), raw::VARCHAR)"),
-    added="SELECT cut.* EXCLUDE (source_id) FROM cut",
 )
 
 REJECT_COLUMNS = tuple(_REJECTS.columns)
@@ -41,7 +41,8 @@ REJECT_COLUMNS = tuple(_REJECTS.columns)
 @dataclass(frozen=True)
 class RejectRow:
     """A rejected line: line counts from 1, offset and length are bytes. text is the line (its
-    beginning for one that was too long), what is no UTF-8 as \\xNN, credentials redacted."""
+    beginning for one that was too long), what is no UTF-8 as \\xNN, credentials redacted.
+    source_id and line name it for `rejected_line`."""
 
     path: str
     line: int
@@ -49,6 +50,7 @@ class RejectRow:
     reason: str
     length: int
     text: str
+    source_id: int
 
 
 def rejects(
@@ -58,7 +60,7 @@ def rejects(
     found = query.rows(
         connection,
         """SELECT CASE WHEN starts_with(s.path, '-') THEN '-' ELSE s.path END, j.line,
-            j.byte_offset, j.reason, j.length, j.raw
+            j.byte_offset, j.reason, j.length, j.raw, j.source_id
         FROM reject_lines j JOIN sources s USING (source_id)
         WHERE $everything OR list_contains($logs, s.path) OR s.source_id IN (
                 SELECT same_as FROM sources WHERE list_contains($logs, path)
@@ -66,10 +68,7 @@ def rejects(
         ORDER BY s.path, j.byte_offset""",
         {"everything": logs is None, "logs": list(logs or ())},
     )
-    return [
-        RejectRow(path, line, offset, reason, length, _text(raw))
-        for path, line, offset, reason, length, raw in found
-    ]
+    return [_reject(*row) for row in found]
 
 
 def reject_page(
@@ -83,11 +82,33 @@ def reject_page(
     Their text is cut at TEXT_SHOWN characters, length says how many bytes there are.
     """
     given = {"experiments": list(experiments), "reason": reason}
-    return page(connection, _REJECTS, given, request, _reject)
+    return page(connection, _REJECTS, given, request, _cut)
 
 
-def _reject(path: str, line: int, offset: int, reason: str, length: int, raw: bytes) -> RejectRow:
-    return RejectRow(path, line, offset, reason, length, _text(raw)[:TEXT_SHOWN])
+def rejected_line(
+    connection: duckdb.DuckDBPyConnection, source_id: int, line: int
+) -> RejectRow | None:
+    """One rejected line, whole; None where that line was not rejected."""
+    found = query.rows(
+        connection,
+        """SELECT CASE WHEN starts_with(s.path, '-') THEN '-' ELSE s.path END, j.line,
+            j.byte_offset, j.reason, j.length, j.raw, j.source_id
+        FROM reject_lines j JOIN sources s USING (source_id)
+        WHERE j.source_id = $source_id AND j.line = $line ORDER BY j.byte_offset LIMIT 1""",
+        {"source_id": source_id, "line": line},
+    )
+    return _reject(*found[0]) if found else None
+
+
+def _reject(
+    path: str, line: int, offset: int, reason: str, length: int, raw: bytes, source_id: int
+) -> RejectRow:
+    return RejectRow(path, line, offset, reason, length, _text(raw), source_id)
+
+
+def _cut(*row: Any) -> RejectRow:
+    whole = _reject(*row)
+    return replace(whole, text=whole.text[:TEXT_SHOWN])
 
 
 def _text(raw: bytes) -> str:

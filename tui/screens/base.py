@@ -21,6 +21,7 @@ from analysis.queries.experiments import Choice, chosen
 from analysis.queries.paging import PageRequest
 from analysis.store.runner import Failure, NoIndex, OtherVersion, Result, Waiting
 from tui.actions import bindings
+from tui.glyphs import Glyphs
 from tui.inks import Ink
 from tui.lines import Part, dim
 from tui.messages import Acted, Arrived, Moved, Opened, Sorted, Wanted
@@ -218,7 +219,7 @@ class BoardScreen(Screen[None]):
             busy = self.board.masthead.doing
             self.notice(self.board.loading("", busy) if busy else self.empty(error))
         else:
-            self.notice(not_read(self.tab, error))
+            self.notice(not_read(self.tab, error, self.board.look.glyphs))
         self._has_rows = False
 
     def notice(self, notice: Notice | None) -> None:
@@ -236,13 +237,14 @@ class BoardScreen(Screen[None]):
 
     def refresh_frame(self) -> None:
         """Crumb, count and footer, from what is shown now."""
-        if not self.is_mounted:
+        # What was read may arrive while the screen is being taken apart.
+        if not self.is_mounted or not self.query(Crumb):
             return
         shown = self.shown()
         if self._waiting_for and self._has_rows:
-            shown = f"as last read · {self._waiting_for} writes"
+            shown = self.board.look.status("as last read", f"{self._waiting_for} writes")
         elif self._reading and self._has_rows:
-            shown = dim("reading …")
+            shown = dim(f"reading {self.board.look.glyphs.ellipsis}")
         ordering = self.ordering()
         self.query_one(Crumb).show(self.steps(), shown, ordering.filter)
         if self.query_one(FilterBar).is_open:
@@ -255,7 +257,8 @@ class BoardScreen(Screen[None]):
 
     def toast(self, text: str) -> None:
         """One line that goes away by itself."""
-        self.query_one(ToastLine).show(text)
+        for line_ in self.query(ToastLine):
+            line_.show(text)
 
     # Lists
 
@@ -349,6 +352,8 @@ class BoardScreen(Screen[None]):
                 return "This list has one order only."
         if name == "copy" and not self._has_rows and not self.has_class("-notice"):
             return "Nothing is read yet."
+        if name == "export" and not self.what:
+            return "What this screen shows has no export of its own."
         if name == "freeze":
             return "The quarantine list is not kept by this version yet."
         return ""
@@ -536,7 +541,7 @@ def _needs(width: int, height: int) -> tuple[Any, ...]:
     )
 
 
-def not_read(what: str, error: Exception) -> Notice:
+def not_read(what: str, error: Exception, glyphs: Glyphs) -> Notice:
     """What went wrong, what to do, and the raw words."""
     trace = "".join(traceback.format_exception(error))
     if isinstance(error, AnalysisError):
@@ -546,12 +551,12 @@ def not_read(what: str, error: Exception) -> Notice:
         text = ("Something went wrong inside soakboard. Nothing is lost: the logs are the truth.",)
         detail = f"{type(error).__name__}: {error}"
     return Notice(
-        title=f"✗ {what.capitalize()} could not be read.",
+        title=f"{glyphs.failed} {what.capitalize()} could not be read.",
         text=text,
         hints=(
             ("r", "try again"),
             ("y", "copy the message, for a bug report"),
-            (f"1 {'…'} {len(SCREENS)}", "other screens"),
+            (f"1 {glyphs.dash} {len(SCREENS)}", "other screens"),
         ),
         detail=detail,
         ink=Ink.BROKEN,

@@ -28,7 +28,6 @@ class ComparisonScreen(BoardScreen):
     """before, after: names of experiments. alpha: the error level of the policy."""
 
     tab = "tests"
-    what = "attribution"
     question = "did the fix help?"
     keys: ClassVar[tuple[tuple[str, str], ...]] = (
         ("open", "open"),
@@ -36,7 +35,6 @@ class ComparisonScreen(BoardScreen):
         ("filter", "filter"),
         ("copy", "copy command"),
         ("back", "back"),
-        ("export", "export"),
         ("refresh", "refresh"),
     )
     signs: ClassVar[tuple[str, ...]] = (

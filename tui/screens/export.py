@@ -36,11 +36,11 @@ class ExportBox(Box):
         if self.complaint:
             made += [
                 line(Span(one[0].text, Ink.BROKEN))
-                for one in wrapped(self.complaint, width, most=3)
+                for one in wrapped(self.complaint, width, most=2)
             ]
         else:
             made.append(line(dim("Enter writes it, Esc does not.")))
-        return [*made, *([BLANK] * (9 - len(made)))]
+        return [*made, *([BLANK] * (8 - len(made)))]
 
 
 class ExportScreen(Modal):
@@ -48,7 +48,8 @@ class ExportScreen(Modal):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
     DEFAULT_CSS = """
-    ExportScreen #target { layer: over; offset: 2 -10; width: 66; height: 1; border: none;
+    ExportScreen > Vertical { layers: base over; }
+    ExportScreen #target { layer: over; offset: 3 2; width: 66; height: 1; border: none;
         padding: 0 1; background: $panel; }
     """
 
@@ -60,7 +61,7 @@ class ExportScreen(Modal):
     def compose(self) -> ComposeResult:
         with Vertical():
             box = ExportBox(f"Export {self._what}")
-            box.styles.height = 11
+            box.styles.height = 10
             yield box
             yield Input(f"soakboard-{self._what}.md", id="target", compact=True)
 

@@ -8,14 +8,13 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tui.actions import ACTIONS, Group
+from tui.glyphs import Glyphs
 from tui.inks import Ink
 from tui.lines import BLANK, Line, Span, beside, bold, dim, line, wrapped
 from tui.screens.base import BoardScreen
 from tui.screens.modal import Box, Modal
 
 _KEY_CELLS = 10
-BOUNDS = "k/n is failed / executed. Bounds hold with 95 %, Clopper-Pearson: ≤ and ≥ one-sided, "
-BOUNDS += "[low, high] two-sided."
 
 
 class HelpScreen(Modal):
@@ -40,24 +39,32 @@ class HelpBox(Box):
 
     def inside(self, width: int) -> Sequence[Line]:
         half = (width - 2) // 2
-        left = [*_group(Group.MOVE), BLANK, *_group(Group.TIME)]
-        right = [*_group(Group.DO), BLANK, *_group(Group.FIND)]
+        glyphs = self.look.glyphs
+        left = [*_group(Group.MOVE, glyphs), BLANK, *_group(Group.TIME, glyphs)]
+        right = [*_group(Group.DO, glyphs), BLANK, *_group(Group.FIND, glyphs)]
         return [
             *beside(left, right, half, 2),
             BLANK,
             line(bold("THIS SCREEN ", Ink.HEAD), self._about.question),
             *(line(one) for sign in self._about.signs for one in wrapped(sign, width)),
-            *wrapped(BOUNDS, width, Ink.DIM),
+            *wrapped(_bounds(glyphs), width, Ink.DIM),
             line(dim("Data is copied with y; Esc closes this.")),
         ]
 
 
-def _group(group: Group) -> list[Line]:
+def _bounds(glyphs: Glyphs) -> str:
+    return (
+        "k/n is failed / executed. Bounds hold with 95 %, Clopper-Pearson: "
+        f"{glyphs.at_most} and {glyphs.at_least} one-sided, [low, high] two-sided."
+    )
+
+
+def _group(group: Group, glyphs: Glyphs) -> list[Line]:
     actions = [one for one in ACTIONS if one.group is group]
     return [
         line(bold(group.value, Ink.HEAD)),
         *(
-            line(Span(one.shown.ljust(_KEY_CELLS), Ink.ACCENT, bold=True), one.help)
+            line(Span(one.all_keys(glyphs).ljust(_KEY_CELLS), Ink.ACCENT, bold=True), one.help)
             for one in actions
         ),
     ]

@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from analysis.queries.detail import explaining
 from analysis.queries.overview import Overview, overview
 from tui.lines import Part, dim
-from tui.look import plural, sentence
+from tui.look import plural
 from tui.screens.base import BoardScreen
 from tui.screens.overview_lines import (
     ClassPainter,
@@ -113,7 +113,7 @@ class OverviewScreen(BoardScreen):
         )
         look = self.board.look
         newest = f"newest {look.ago(found.newest)}" if found.newest else ""
-        return dim(sentence([look.data(what), plural(found.runs, "run"), newest]))
+        return dim(look.status(look.data(what), plural(found.runs, "run"), newest))
 
     def refusal(self, name: str) -> str:
         if name == "filter":

@@ -182,7 +182,7 @@ def facts_of(found: Overview, glyphs: Glyphs) -> list[Fact]:
         )
     )
     outages = len(found.outages)
-    where = f" · {plural(outages, 'outage')}" if outages else ""
+    where = f" {glyphs.dot} {plural(outages, 'outage')}" if outages else ""
     facts.append(
         Fact(_fact(glyphs.active, "quarantine", line(f"none{where}"), Ink.DIM), "", "quarantine")
     )

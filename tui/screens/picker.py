@@ -11,7 +11,7 @@ from analysis.queries import experiments
 from analysis.queries.experiments import Choice, ExperimentLine
 from tui.inks import Ink
 from tui.lines import Line, Part, Span, bold, columns, dim, line
-from tui.look import Look, number, plural, sentence
+from tui.look import Look, number, plural
 from tui.screens.base import BoardScreen
 from tui.state import Ordering
 from tui.widgets.frame import Answer
@@ -111,7 +111,7 @@ class PickerScreen(BoardScreen):
 
     def shown(self) -> Part:
         page = self.rows.page
-        return "" if page is None else sentence([page.hint or plural(page.total, "experiment")])
+        return "" if page is None else page.hint or plural(page.total, "experiment")
 
     def sortable(self, list_id: str) -> Sequence[str]:
         return experiments.COLUMNS

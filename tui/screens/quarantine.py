@@ -31,9 +31,10 @@ class QuarantineScreen(BoardScreen):
         self.ask("flakes", lambda connection, experiments: list(experiments))
 
     def show_answer(self, slot: str, value: Sequence[Any]) -> None:
+        sign = self.board.look.glyphs.stable
         self.notice(
             Notice(
-                title="✓ Nothing is quarantined: no failure is excused.",
+                title=f"{sign} Nothing is quarantined: no failure is excused.",
                 text=(
                     "Only a test flake (row 4a or 4b) with complete stress evidence may ever be "
                     "excused, for a limited time. These tests have that class now:",

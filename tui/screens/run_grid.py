@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from rich.segment import Segment
 from rich.style import Style
 from textual.events import Click
-from textual.geometry import Size
 from textual.strip import Strip
 
-from analysis.queries.paging import Page
 from analysis.queries.stability import PatchRow
 from tui.messages import Moved, Opened
 from tui.screens.stability_grid import GridPainter, Layout
@@ -98,19 +96,7 @@ class RunGrid(RowList[PatchRow]):
             self.redraw()
             self.post_message(Moved(self.id or ""))
 
-    # Size and drawing
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        look = self.look
-        around = [*self.painter.head(width, look, self.ordering, False)]
-        around += self.painter.foot("", width, look)
-        return len(around) + max(1, self.total)
-
-    def show(self, page: Page[PatchRow], *, stay: bool = True) -> None:
-        other_size = page.total != self.total
-        super().show(page, stay=stay)
-        if other_size:
-            self.refresh(layout=True)
+    # Drawing
 
     def render_line(self, y: int) -> Strip:
         made = super().render_line(y)

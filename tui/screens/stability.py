@@ -17,7 +17,7 @@ from analysis.queries.paging import Page
 from analysis.queries.rates import WINDOW
 from analysis.queries.stability import PatchRow, RunCell
 from tui.lines import Part
-from tui.look import Look, number, plural, sentence
+from tui.look import Look, number, plural
 from tui.plot import Curve
 from tui.screens.base import BoardScreen
 from tui.screens.run import RunScreen
@@ -207,7 +207,7 @@ class StabilityScreen(BoardScreen):
             found = f"{number(page.total)} of {plural(page.everything, unit, units)}"
         arrow = glyphs.up if ordering.reverse else glyphs.down
         order = f"sorted by {ordering.sort or 'flips'} {arrow}"
-        return sentence([found, order]).replace("·", glyphs.dot)
+        return self.board.look.status(found, order)
 
     def sortable(self, list_id: str) -> Sequence[str]:
         one_soak = self._grid is not None and self._grid.soaks == 1

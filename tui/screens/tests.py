@@ -13,7 +13,7 @@ from analysis.queries.causes import CauseRow, Group, UnitLine
 from analysis.queries.filters import complete
 from analysis.queries.paging import Page
 from tui.lines import Part
-from tui.look import number, plural, sentence
+from tui.look import number, plural
 from tui.screens.base import BoardScreen
 from tui.screens.tests_lines import CausePainter, UnitPainter, answer, preview
 from tui.state import Ordering
@@ -140,7 +140,7 @@ class TestsScreen(BoardScreen):
             found = f"{plural(self._totals.units, 'row')} as {found}"
         arrow = self.board.look.glyphs.up if ordering.reverse else self.board.look.glyphs.down
         order = f"sorted by {ordering.sort or 'what to do'} {arrow}"
-        return sentence([page.hint or found, "" if page.hint else order])
+        return self.board.look.status(page.hint or found, "" if page.hint else order)
 
     def on_moved(self, event: Any) -> None:
         row = self.rows.current

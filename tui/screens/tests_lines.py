@@ -209,7 +209,7 @@ def preview(row: CauseRow | UnitLine, width: int, height: int, look: Look) -> li
     title = f"{look.glyphs.of_class(row.unit_class)} {row.unit_class}"
     rows = isinstance(row, CauseRow)
     note = f"row {row.row}" + (
-        f" · {plural(row.units, 'row')}" if isinstance(row, CauseRow) else ""
+        f" {look.glyphs.dot} {plural(row.units, 'row')}" if isinstance(row, CauseRow) else ""
     )
     key = row.sample if isinstance(row, CauseRow) else row.key
     head = heading("", line(bold(title, ink), dim(f" {note}")), width, look)

@@ -84,7 +84,8 @@ class FilterBar(Horizontal):
         self.is_open = True
         self._input.value = text
         self._input.cursor_position = len(text)
-        self._input.focus()
+        # At once: `focus` waits for a turn, and a key may be typed before that.
+        self.screen.set_focus(self._input)
 
     def count(self, part: Part) -> None:
         """What the filter leaves, at the right."""

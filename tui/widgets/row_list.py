@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
 from textual.events import Blur, Focus, MouseScrollDown, MouseScrollUp
+from textual.geometry import Size
 
 from analysis.queries.paging import Mark, Page
 from tui.inks import Ink
@@ -105,11 +106,14 @@ class RowList(Lined, Generic[R]):
             keys = [one.key for one in page.marks]
             at = page.first + keys.index(mark.key) if mark.key in keys else page.at
         below_top = self._cursor - self._top
+        other_size = page.total != self.total
         self._page, self._wants_end = page, False
         self._cursor = max(0, min(at, page.total - 1))
         self._top = self._cursor - below_top
         self._keep_in_view()
         self.redraw()
+        if other_size:
+            self.refresh(layout=True)
         self.post_message(Moved(self.id or ""))
 
     def forget(self) -> None:
@@ -185,9 +189,19 @@ class RowList(Lined, Generic[R]):
         return max(1, self._room() // self.row_lines)
 
     def _room(self) -> int:
+        """Lines for rows: where not all of them fit, the foot says so and takes one too."""
         width, look = self.size.width, self.look
-        head = len(self.painter.head(width, look, self.ordering, self.has_focus))
-        return max(1, self.size.height - head - len(self.painter.foot("", width, look)))
+        free = self.size.height - len(self.painter.head(width, look, self.ordering, self.has_focus))
+        room = max(1, free - len(self.painter.foot("", width, look)))
+        if self.total * max(1, self.painter.lines_of_a_row(width, room, max(1, self.total))) > room:
+            room = max(1, free - len(self.painter.foot("rows", width, look)))
+        return room
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        look = self.look
+        around = [*self.painter.head(width, look, self.ordering, False)]
+        around += self.painter.foot("", width, look)
+        return len(around) + max(1, self.total)
 
     def on_resize(self) -> None:
         self._keep_in_view()
