@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
+import pytest
+from pictures import FOLDER, PICTURES, picture, texts
+
 from analysis.attribution.table import TABLE
+from tui.actions import ACTIONS
 from tui.cli import COMMANDS
 from tui.exit_codes import MEANINGS
 
-README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+TOP = Path(__file__).parents[1]
+README = (TOP / "README.md").read_text("utf-8")
 
 
 def test_the_readme_has_the_rows_of_the_decision_table_in_their_order() -> None:
@@ -23,13 +29,29 @@ def test_the_readme_names_every_command_and_no_other() -> None:
     assert named == set(COMMANDS)
 
 
+def test_the_readme_has_every_key_of_the_dashboard_in_the_order_of_the_help() -> None:
+    written = README.split("<!-- /keys -->")[0].split("what it does |\n|---|---|\n")[-1]
+    rows = [
+        f"| {' '.join(f'`{key}`' for key in action.shown.split())} | {action.help} |"
+        for action in ACTIONS
+    ]
+    assert written.strip().splitlines() == rows
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_the_pictures_of_the_readme_show_what_is_drawn(name: str, tmp_path: Path) -> None:
+    shown = (FOLDER / f"{name}.svg").read_text("utf-8")
+    assert f"]({FOLDER.relative_to(TOP)}/{name}.svg)" in README
+    assert texts(shown) == texts(asyncio.run(picture(name, tmp_path)))
+
+
 def test_the_readme_names_every_exit_code_with_its_meaning() -> None:
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
     assert codes == {int(code) for code in MEANINGS}
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:
-    script = (Path(__file__).parents[1] / ".ci" / "run").read_text("utf-8")
+    script = (TOP / ".ci" / "run").read_text("utf-8")
     assert "pip install -q '.[dev]'" in README
     assert ".[dev]" in script
     assert "bin/pytest" in README

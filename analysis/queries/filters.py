@@ -1,7 +1,8 @@
 """What a person types to leave rows out: words, fields, exclusions.
 
 Words are separated by blanks and every one must match somewhere in a row. `-word` excludes,
-`"two words"` stay together, `field:value` looks in one field. Case is ignored. A word with a
+`"two words"` stay together (`""` is a quote in them), `field:value` looks in one field and
+`field:=value` for the whole of it. Case is ignored. A word with a
 colon whose beginning is no field, such as test_x.py::test_y, is a word like any other.
 """
 
@@ -32,8 +33,8 @@ _TELLING = {
 _TERM = re.compile(
     rf"""(?ix)
     (?P<minus>-?)
-    (?:(?P<field>{"|".join(FIELDS)}):)?
-    (?: "(?P<quoted>[^"]*)(?:"|\Z) | (?P<word>\S*) )
+    (?:(?P<field>{"|".join(FIELDS)}):(?P<whole>=?))?
+    (?: "(?P<quoted>(?:[^"]|"")*)(?:"|\Z) | (?P<word>\S*) )
     """
 )
 
@@ -41,12 +42,14 @@ _TERM = re.compile(
 @dataclass(frozen=True)
 class Term:
     """One condition. typed: as it stands in the filter; field: "" for a word that may stand
-    anywhere; value: never empty; excluded: rows that have it are left out."""
+    anywhere; value: never empty; excluded: rows that have it are left out; whole: the field is
+    the value and does not only contain it."""
 
     typed: str
     field: str
     value: str
     excluded: bool
+    whole: bool = False
 
 
 def parse(text: str) -> tuple[Term, ...]:
@@ -61,12 +64,18 @@ def parse(text: str) -> tuple[Term, ...]:
             at += 1
             continue
         at = match.end()
-        value = match["word"] if match["quoted"] is None else match["quoted"]
+        quoted = match["quoted"]
+        value = match["word"] if quoted is None else quoted.replace('""', '"')
         if value:
-            found.append(
-                Term(match[0], (match["field"] or "").lower(), value, match["minus"] == "-")
-            )
+            field = (match["field"] or "").lower()
+            found.append(Term(match[0], field, value, match["minus"] == "-", match["whole"] == "="))
     return tuple(found)
+
+
+def exactly(field: str, value: str) -> str:
+    """The filter that leaves the rows of which a field is a value."""
+    doubled = value.replace('"', '""')
+    return f'{field}:="{doubled}"'
 
 
 def complete(text: str, fields: Collection[str]) -> tuple[str, ...]:

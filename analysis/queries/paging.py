@@ -311,7 +311,8 @@ def _match(number: int, term: Term, listing: Listing) -> _Condition:
     name = f"term_{number}"
     where = (listing.fields[term.field],) if term.field else listing.text
     # contains() and not LIKE: no sign of the text means anything but itself.
-    found = " OR ".join(f"contains(lower({sql}), lower(${name}))" for sql in where) or "false"
+    form = "lower({0}) = lower(${1})" if term.whole else "contains(lower({0}), lower(${1}))"
+    found = " OR ".join(form.format(sql, name) for sql in where) or "false"
     sql = f"coalesce({found}, false)"
     return _Condition(f"NOT {sql}" if term.excluded else sql, {name: term.value} if where else {})
 

@@ -41,7 +41,7 @@ from tui.state import Start
 
 class Measured(Soakboard):
     def on_mount(self):
-        super().on_mount()
+        # That of the app itself is called as well.
         if sys.argv[3] == "busy":
             self.runner.ask("endless", lambda connection: query.rows(
                 connection, "SELECT count(*) FROM range(1000000000000) a WHERE a.range % 7 = 8"),
@@ -51,6 +51,8 @@ with open(sys.argv[2], "w") as report:
     print(time.monotonic(), file=report, flush=True)
     app = Measured(Source(Path(sys.argv[1])), Choice(everything=True), Start("tests"))
     app.run()
+    if app.defect is not None:
+        raise app.defect
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=report)
 """
 
@@ -87,9 +89,10 @@ class Terminal:
     def __init__(self, script: str, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        self._report = tempfile.NamedTemporaryFile("r", prefix="bench-")
+        self._folder = tempfile.TemporaryDirectory(prefix="bench-")
+        self._report = Path(self._folder.name) / "report"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", script, arguments[0], self._report.name, *arguments[1:]],
+            [sys.executable, "-c", script, arguments[0], str(self._report), *arguments[1:]],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -103,10 +106,17 @@ class Terminal:
         seen = b""
         deadline = time.monotonic() + PATIENCE_S
         while sign not in seen:
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or self.process.poll() is not None:
                 raise SystemExit(f"{sign!r} never came: {seen[-2000:]!r}")
-            seen = seen[-4096:] + self._read(PATIENCE_S)
-        return time.monotonic() - float(self._report.readline())
+            seen = seen[-4096:] + self._read(1.0)
+        return time.monotonic() - self._said(0)
+
+    def list_all(self) -> None:
+        """Turn the groups into rows: there are enough of them to page through."""
+        self.drain(1.0)
+        for _ in range(4):
+            self.key(b"b")
+            self.drain(1.0)
 
     def key(self, key: bytes) -> float:
         """Seconds from a key until the terminal gets the first byte for it."""
@@ -128,7 +138,11 @@ class Terminal:
             self._read(0.005)
         took = time.monotonic() - began
         os.close(self._ours)
-        return took, float(self._report.readline() or 0) / 1000
+        return took, self._said(1) / 1000
+
+    def _said(self, line: int) -> float:
+        """What the program wrote into its report."""
+        return float(self._report.read_text().splitlines()[line])
 
     def drain(self, quiet_s: float) -> None:
         """Read until nothing has come for a while."""
@@ -161,12 +175,12 @@ def measure(name: str, script: str, db: Path, keys: int, sign: bytes) -> None:
     """One line of figures."""
     still = Terminal(script, str(db), "still")
     paint = still.first_paint(sign)
-    still.drain(1.0)
-    pages = [still.key(b"\x1b[6~" if i % 20 < 15 else b"\x1b[5~") for i in range(keys)]
+    still.list_all()
+    pages = [still.key(b"\x1b[6~" if i % 6 < 3 else b"\x1b[5~") for i in range(keys)]
     still.end()
     busy = Terminal(script, str(db), "busy")
     busy.first_paint(sign)
-    busy.drain(1.0)
+    busy.list_all()
     steps = [busy.key(b"j" if i % 20 < 12 else b"k") for i in range(keys)]
     ended, memory = busy.end()
     print(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analysis.errors import BadInput
 from tui.exit_codes import ExitCode
 from tui.opening import db_option, index_for, log_paths
 from tui.state import SCREENS
@@ -62,6 +63,7 @@ def command(
     Without PATHs the dashboard opens on the project's index and takes new lines of its logs. With
     PATHs it opens on those logs, in an index that is gone afterwards unless --db names one.
     """
+    need_a_terminal()
     from analysis.queries.experiments import Choice
     from analysis.records import find_logs
 
@@ -74,11 +76,25 @@ def command(
     return open_on(paths, db, experiment, choice, start, final=final, ascii_only=ascii_only)
 
 
+def need_a_terminal() -> None:
+    """BadInput where there is none, before anything large is imported."""
+    if sys.stdout is None or not sys.stdout.isatty() or sys.stdin is None or not sys.stdin.isatty():
+        raise BadInput(
+            "The dashboard needs a terminal.",
+            "`tui check` and `tui attribute` answer without one; `tui export` writes a report.",
+        )
+
+
 def start_at(screen: str | None, test: str | None, patch: str | None, text: str | None) -> Start:
     """Where the dashboard opens; a test or a patch is looked for among the tests."""
+    from analysis.queries.filters import exactly
     from tui.state import Start
 
-    words = [text or "", f'patch:"{patch}"' if patch else "", f'test:"{test}"' if test else ""]
+    words = [
+        text or "",
+        exactly("patch", patch) if patch else "",
+        exactly("test", test) if test else "",
+    ]
     usual = "tests" if test or patch or text else "overview"
     return Start(screen or usual, " ".join(word for word in words if word), test)
 
@@ -94,14 +110,8 @@ def open_on(
     ascii_only: bool = False,
 ) -> int:
     """Open the dashboard on some logs, or on the index, until it is quit; its exit code."""
-    from analysis.errors import BadInput
     from tui.app import Source
 
-    if sys.stdout is None or not sys.stdout.isatty() or sys.stdin is None or not sys.stdin.isatty():
-        raise BadInput(
-            "The dashboard needs a terminal.",
-            "`tui check` and `tui attribute` answer without one; `tui export` writes a report.",
-        )
     with ExitStack() as stack:
         index = index_for(db)
         if paths and db is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 import tui
-from tui.commands.dashboard import open_on
+from tui.commands.dashboard import need_a_terminal, open_on
 
 _PARTS = ("soak", "gate", "broken")
 
@@ -19,6 +19,7 @@ def command(ascii_only: bool) -> int:
 
     Nothing of yours is read or written.
     """
+    need_a_terminal()
     from analysis.queries.experiments import Choice
     from tui.state import Start
 

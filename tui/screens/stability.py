@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.events import Resize
 
 from analysis.queries import grid, stability
-from analysis.queries.filters import complete
+from analysis.queries.filters import complete, exactly
 from analysis.queries.grid import Grid, Rates
 from analysis.queries.paging import Page
 from analysis.queries.rates import WINDOW
@@ -287,11 +287,5 @@ class StabilityScreen(BoardScreen):
 
 
 def filter_for(row: PatchRow) -> str:
-    """The filter that leaves the tests of a patch in its soak.
-
-    A quote cannot stand within quotes: what is between quotes is asked for piece by piece.
-    """
-    asked = (("patch", row.counts.patch_id), ("soak", row.counts.experiment))
-    return " ".join(
-        f'{field}:"{piece}"' for field, name in asked for piece in name.split('"') if piece
-    )
+    """The filter that leaves the tests of a patch in its soak."""
+    return f"{exactly('patch', row.counts.patch_id)} {exactly('soak', row.counts.experiment)}"

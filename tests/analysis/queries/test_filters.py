@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.queries.filters import FIELDS, Term, complete, nothing_matches, parse, unsupported
+from analysis.queries.filters import (
+    FIELDS,
+    Term,
+    complete,
+    exactly,
+    nothing_matches,
+    parse,
+    unsupported,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,15 +50,25 @@ def test_a_filter_is_read_as_it_is_meant(text: str, terms: list[tuple[str, str, 
 def test_every_text_is_a_filter_of_values_that_stand_in_it(text: str) -> None:
     for term in parse(text):
         assert term.value
-        assert term.value in text.encode("utf-8", "replace").decode()
+        whole = text.encode("utf-8", "replace").decode()
+        assert term.value.replace('"', "") in whole.replace('"', "")
         assert term.field in (*FIELDS, "")
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), max_size=4))
 def test_quoted_words_come_back_as_they_were(words: list[str]) -> None:
-    words = [word.replace('"', "'") for word in words]
-    terms = parse(" ".join(f'"{word}"' for word in words))
+    doubled = [word.replace('"', '""') for word in words]
+    terms = parse(" ".join(f'"{word}"' for word in doubled))
     assert [term.value for term in terms] == words
+
+
+@given(st.sampled_from(FIELDS), st.text(st.characters(codec="utf-8"), min_size=1))
+def test_a_field_can_be_asked_for_as_a_whole(field: str, value: str) -> None:
+    (term,) = parse(exactly(field, value))
+    assert (term.field, term.value, term.excluded, term.whole) == (field, value, False, True)
+    assert not any(
+        one.whole for one in parse(f"{field}:x={value.split()[0] if value.split() else ''}")
+    )
 
 
 @pytest.mark.parametrize(

@@ -515,16 +515,12 @@ def test_the_cell_of_a_run_holds_it_or_is_the_nearest_there_is(
         assert near.first <= first < near.first + near.size or first >= len(strips[phase])
 
 
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_the_filter_for_the_tests_of_a_patch_asks_for_parts_of_its_name(
-    name: str, soak: str
-) -> None:
-    for term in parse(filter_for(patch(name, soak))):
-        assert term.field in ("patch", "soak")
-        assert (
-            term.value
-            in (name if term.field == "patch" else soak).encode("utf-8", "replace").decode()
-        )
+def test_the_filter_for_the_tests_of_a_patch_asks_for_its_whole_name() -> None:
+    terms = parse(filter_for(patch('patch-1 "b"', "night")))
+    assert [(term.field, term.value, term.whole) for term in terms] == [
+        ("patch", 'patch-1 "b"', True),
+        ("soak", "night", True),
+    ]
 
 
 # The app
