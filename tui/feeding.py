@@ -73,6 +73,8 @@ class Feeder:
         return found
 
     def _guarded(self, *, read: bool) -> None:
+        # What it cannot do now it will not try again until the index has changed.
+        self._index = _facts(self._db)
         try:
             self._feed(read=read)
         except AnalysisError as error:

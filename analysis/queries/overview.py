@@ -180,10 +180,8 @@ ORDER BY class_rank, failures DESC, label
 """
 
 _FACTS = """
-SELECT experiment, newest, detail, NOT EXISTS (
-    SELECT 1 FROM units u WHERE u.experiment = f.experiment
-)
-FROM experiment_facts f WHERE list_contains($experiments, experiment)
+SELECT experiment, newest, detail, experiment NOT IN (SELECT experiment FROM units)
+FROM experiment_facts WHERE list_contains($experiments, experiment)
 ORDER BY newest NULLS FIRST, experiment
 """
 

@@ -10,6 +10,7 @@ from tui.glyphs import Glyphs
 from tui.inks import OF_CLASS, Ink
 from tui.lines import Line, Part, Span, bold, dim, line, right, spread, wrapped
 from tui.look import Look, count, number
+from tui.screens.interval import interval_bar
 from tui.widgets.document import heading
 
 _PHASE_CELLS = 11
@@ -39,7 +40,7 @@ def arms(detail: TestDetail, width: int, look: Look) -> list[Line]:
                 Span(f"  {glyphs.control} ", Ink.TEXT if one.green[0] else Ink.DIM),
                 _green(one, green),
                 "  ",
-                *interval_bar(one, top, room, ink, glyphs),
+                *_bar(one, top, room, ink, glyphs),
             )
         )
     if not detail.arms:
@@ -78,24 +79,18 @@ def _axis(top: float, room: int, width: int, look: Look) -> Line:
     )
 
 
-def interval_bar(one: Arm, top: float, room: int, ink: Ink, glyphs: Glyphs) -> Line:
-    """The interval of the patch's rate, its point, and green's point, on 0 to `top`."""
-
-    def at(rate: float) -> int:
-        return round(min(1.0, rate / top) * (room - 1))
-
-    signs: list[Span] = [Span(" ")] * room
+def _bar(one: Arm, top: float, room: int, ink: Ink, glyphs: Glyphs) -> Line:
     k, n = one.subject
-    if n:
-        low, high = map(at, one.interval)
-        for cell in range(low, high + 1):
-            signs[cell] = dim(glyphs.span)
-        signs[low], signs[high] = dim(glyphs.span_left), dim(glyphs.span_right)
-    if one.green[1]:
-        signs[at(one.green[0] / one.green[1])] = Span(glyphs.control)
-    if n:
-        signs[at(k / n)] = bold(glyphs.point, ink)
-    return line(*signs)
+    green_k, green_n = one.green
+    low, high = one.interval
+    return interval_bar(
+        (low / top, high / top) if n else None,
+        k / n / top if n else None,
+        green_k / green_n / top if green_n else None,
+        room,
+        ink,
+        glyphs,
+    )
 
 
 def _bounds(detail: TestDetail, width: int, look: Look) -> list[Line]:

@@ -78,7 +78,7 @@ _TRUST = {Trust.NO: Ink.BROKEN, Trust.UNKNOWN: Ink.UNSURE, Trust.YES: Ink.STABLE
 def _reasons(found: Overview, most: int, look: Look) -> str:
     said = look.data(", ".join(found.reasons[:most]))
     rest = len(found.reasons) - most
-    more = f" and {plural(rest, 'reason')} more" if rest else ""
+    more = f", and {plural(rest, 'more reason')}" if rest else ""
     return f"{said[:1].upper()}{said[1:]}{more}."
 
 

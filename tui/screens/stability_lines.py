@@ -13,6 +13,7 @@ from analysis.queries.stability import PatchRow, RunCell
 from tui.inks import Ink
 from tui.lines import BLANK, Line, Span, bold, cells, dim, line, right, wrapped
 from tui.look import Look, count, number, plural
+from tui.screens.interval import interval_bar
 from tui.screens.run_grid import RunsAt
 from tui.screens.stability_grid import TELL
 from tui.widgets.document import heading
@@ -107,7 +108,7 @@ def _phase(one: PhaseRate, side: int, axis: int, look: Look) -> Line:
         Span(f"{glyphs.control} "),
         right(_weighed(one.green, glyphs.dash), side),
         "  ",
-        interval(one, axis, look) if axis >= _LEAST_AXIS else "",
+        _bar(one, axis, look) if axis >= _LEAST_AXIS else "",
     )
 
 
@@ -117,21 +118,16 @@ def _weighed(rate: Rate, none: str) -> Span:
     return bold(count(rate.k, rate.n)) if rate.k else dim(count(rate.k, rate.n))
 
 
-def interval(one: PhaseRate, axis: int, look: Look) -> Line:
-    """`├──────○──●─────┤` on an axis of `axis` cells from 0 to 100 %."""
-    glyphs = look.glyphs
-    made = [Span(" ")] * axis
-    low, high = _place(one.patch.low, axis), _place(one.patch.high, axis)
-    made[low : high + 1] = [Span(glyphs.span, Ink.DIM)] * (high + 1 - low)
-    made[low], made[high] = Span(glyphs.span_left, Ink.DIM), Span(glyphs.span_right, Ink.DIM)
-    if one.green.n:
-        made[_place(one.green.k / one.green.n, axis)] = Span(glyphs.control)
-    made[_place(one.patch.k / one.patch.n, axis)] = Span(glyphs.point, Ink.RACE)
-    return line(*made)
-
-
-def _place(share: float, axis: int) -> int:
-    return min(axis - 1, max(0, round(share * (axis - 1))))
+def _bar(one: PhaseRate, axis: int, look: Look) -> Line:
+    patch, green = one.patch, one.green
+    return interval_bar(
+        (patch.low, patch.high) if patch.n else None,
+        patch.k / patch.n if patch.n else None,
+        green.k / green.n if green.n else None,
+        axis,
+        Ink.RACE,
+        look.glyphs,
+    )
 
 
 # THE TELL, and what else there is to say of a row

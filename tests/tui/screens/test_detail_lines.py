@@ -24,7 +24,7 @@ from tui.glyphs import ASCII, UNICODE
 from tui.inks import Ink
 from tui.lines import Line, cells, plain
 from tui.look import Look
-from tui.screens.arms_lines import arms, axis_end, interval_bar, runs, squeezed
+from tui.screens.arms_lines import arms, axis_end, runs, squeezed
 from tui.screens.detail_lines import answer, freezing, judged, sections
 from tui.screens.failure_lines import failures, messages, records, timeline
 
@@ -179,17 +179,6 @@ def test_the_end_of_the_axis_is_always_printed(details: list[TestDetail]) -> Non
         for width in (54, 66, 80, 110):
             head = plain(arms(detail, width, LOOK)[0])
             assert head.rstrip(" ─").endswith("100 %" if axis_end(detail.arms) == 1 else "25 %")
-
-
-@given(st.integers(0, 60), st.integers(0, 60), st.integers(8, 90), st.sampled_from([0.25, 1.0]))
-def test_the_point_stands_in_its_interval(k: int, n: int, room: int, top: float) -> None:
-    k = min(k, n)
-    rate = k / n if n else 0.0
-    one = Arm(Phase.SOAK, (k, n), (rate * 0.8, rate + (1 - rate) * 0.3), (0, 0))
-    bar = plain(interval_bar(one, top, room, Ink.RACE, UNICODE))
-    assert len(bar) == room
-    assert ("●" in bar) == bool(n)
-    assert not n or bar.strip(" ").strip("├─┤") == "●"
 
 
 def test_arms_that_never_ran_are_named(detail_in: Callable[[Log], TestDetail]) -> None:

@@ -44,7 +44,7 @@ from tui.screens.stability_grid import (
     red_sign,
     sign,
 )
-from tui.screens.stability_lines import answer, cell_notes, interval, notes, opened_run, phases
+from tui.screens.stability_lines import answer, cell_notes, notes, opened_run, phases
 from tui.screens.tests import TestsScreen
 from tui.state import Ordering, Start
 from tui.widgets.frame import ToastLine
@@ -354,26 +354,6 @@ def rates_of(*found: PhaseRate) -> Rates:
 def rate(k: int, n: int, low: float = 0.0, high: float = 1.0) -> Rate:
     """k of n with an interval."""
     return Rate(k, n, low, high)
-
-
-@given(
-    st.integers(0, 40),
-    st.integers(1, 40),
-    st.floats(0, 1),
-    st.floats(0, 1),
-    st.integers(0, 3),
-    st.integers(12, 150),
-)
-def test_an_interval_reaches_from_its_lower_to_its_upper_bound(
-    k: int, n: int, one: float, other: float, green: int, axis: int
-) -> None:
-    k, (low, high) = min(k, n), sorted((one, other))
-    text = plain(interval(PhaseRate("soak", rate(k, n, low, high), rate(green, 3)), axis, LOOK))
-
-    assert len(text) == axis
-    assert text[round(k / n * (axis - 1))] == "●"
-    spanned = [at for at, drawn in enumerate(text) if drawn in "├─┤"]
-    assert all(round(low * (axis - 1)) <= at <= round(high * (axis - 1)) for at in spanned)
 
 
 def test_the_ends_of_the_axis_stand_over_the_points_that_lie_there() -> None:
