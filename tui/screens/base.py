@@ -47,7 +47,7 @@ LOADING_AFTER_S = 0.15
 class BoardScreen(Screen[None]):
     """A screen about the chosen experiments.
 
-    name_: the tab it belongs to. question: what it answers. keys: actions in the footer with
+    tab: the screen it belongs to. question: what it answers. keys: actions in the footer with
     their words here, in the order of use. signs: what its signs mean, for the help.
     """
 
@@ -57,11 +57,11 @@ class BoardScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
 
-    tab: ClassVar[str] = ""
-    question: ClassVar[str] = ""
-    keys: ClassVar[tuple[tuple[str, str], ...]] = ()
-    signs: ClassVar[tuple[str, ...]] = ()
-    what: ClassVar[str] = ""
+    tab: str = ""
+    question: str = ""
+    keys: tuple[tuple[str, str], ...] = ()
+    signs: tuple[str, ...] = ()
+    what: str = ""
 
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(name=name)

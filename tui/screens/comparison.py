@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
 
@@ -29,7 +29,7 @@ class ComparisonScreen(BoardScreen):
 
     tab = "tests"
     question = "did the fix help?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("open", "open"),
         ("sort", "sort"),
         ("filter", "filter"),
@@ -37,7 +37,7 @@ class ComparisonScreen(BoardScreen):
         ("back", "back"),
         ("refresh", "refresh"),
     )
-    signs: ClassVar[tuple[str, ...]] = (
+    signs = (
         "Like is compared with like: the same arms and roles, over all of them together.",
         "p is two-sided. Worse, better and fixed are more than noise among all tests here.",
         "Fixed: it failed, it does not any more, and it ran often enough for that to say so.",

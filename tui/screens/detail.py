@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
 
@@ -47,7 +47,7 @@ class DetailScreen(BoardScreen):
     tab = "tests"
     what = "attribution"
     question = "why does this test have this class?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("panel", "section"),
         ("right", "failure"),
         ("copy", "copy"),
@@ -57,7 +57,7 @@ class DetailScreen(BoardScreen):
         ("export", "export"),
         ("refresh", "refresh"),
     )
-    signs: ClassVar[tuple[str, ...]] = (
+    signs = (
         "ARMS: the patch with its two-sided 95 % interval, and green's point.",
         "WHY: the first row of the table that matches decides; ? could not be judged.",
         "TIMELINE: real times of one failing execution, and who held a resource with it.",
@@ -72,7 +72,7 @@ class DetailScreen(BoardScreen):
     def compose(self) -> ComposeResult:
         beneath = self._beneath()
         if beneath is not None:
-            self.tab = beneath.tab  # type: ignore[misc]
+            self.tab = beneath.tab
         yield from super().compose()
 
     def compose_body(self) -> ComposeResult:

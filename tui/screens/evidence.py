@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import duckdb
 from textual.app import ComposeResult
@@ -62,8 +62,8 @@ class EvidenceScreen(BoardScreen):
 
     tab = "evidence"
     question = "what is invalid or unproven, and what follows?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = _KEYS
-    signs: ClassVar[tuple[str, ...]] = (
+    keys = _KEYS
+    signs = (
         "void: no verdict. unproven: weighs less. reject: a line that is no record.",
         "pending: a last line that is still being written; it is read when it is whole.",
     )
@@ -223,7 +223,7 @@ class RecordsScreen(BoardScreen):
 
     tab = "evidence"
     question = "which records does this rule hold for?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("open", "record"),
         ("back", "back"),
         ("filter", "filter"),
@@ -303,7 +303,7 @@ class RecordScreen(BoardScreen):
 
     tab = "evidence"
     question = "what does the log say?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("back", "back"),
         ("copy", "copy file:line"),
         ("refresh", "refresh"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -36,7 +36,7 @@ class OverviewScreen(BoardScreen):
     tab = "overview"
     what = "all"
     question = "can the gate be trusted right now?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("open", "open"),
         ("panel", "panel"),
         ("copy", "copy command"),
@@ -46,7 +46,7 @@ class OverviewScreen(BoardScreen):
         ("follow", "follow"),
         ("palette", "palette"),
     )
-    signs: ClassVar[tuple[str, ...]] = (
+    signs = (
         "Red must fail in every run, green must pass: what they did else are false verdicts.",
         "A flip is a pass and a fail of one patch digest on one base.",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
 
@@ -70,7 +70,7 @@ class PickerScreen(BoardScreen):
     """Picks an experiment. purpose: the sentence on top. picked: gets its name."""
 
     question = "which experiment?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("open", "choose"),
         ("everything", "all of them"),
         ("filter", "filter"),
@@ -83,7 +83,7 @@ class PickerScreen(BoardScreen):
         self, tab: str, purpose: str, picked: Callable[[str], None], *, all_too: bool
     ) -> None:
         super().__init__()
-        self.tab = tab  # type: ignore[misc]
+        self.tab = tab
         self._purpose, self._picked, self._all_too = purpose, picked, all_too
 
     def compose_body(self) -> ComposeResult:

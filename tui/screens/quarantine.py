@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
 
@@ -18,7 +18,7 @@ class QuarantineScreen(BoardScreen):
 
     tab = "quarantine"
     question = "what is quarantined, on what evidence, until when?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("tests", "tests"),
         ("filter", "filter"),
         ("copy", "copy command"),

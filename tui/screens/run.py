@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
 
@@ -30,14 +30,14 @@ class RunScreen(BoardScreen):
     """
 
     question = "what happened in this run?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("back", "back"),
         ("right", "next run"),
         ("copy", "copy file:line"),
         ("panel", "next heading"),
         ("refresh", "refresh"),
     )
-    signs: ClassVar[tuple[str, ...]] = (
+    signs = (
         "A void run proves nothing, an unproven one weighs less; the findings say why.",
         "The arrows to the left and right show the run before and the next one of the phase.",
     )
@@ -46,7 +46,7 @@ class RunScreen(BoardScreen):
         self, tab: str, path: Sequence[str], experiment: str, runs: Sequence[str], at: int
     ) -> None:
         super().__init__()
-        self.tab = tab  # type: ignore[misc]
+        self.tab = tab
         self._path, self._experiment = tuple(path), experiment
         self._runs, self._at = tuple(runs), at
         self._record: RunRecord | None = None

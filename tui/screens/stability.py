@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -29,7 +29,7 @@ from tui.widgets.frame import Answer
 from tui.widgets.plot import Plot
 
 ROWS = "stability-rows"
-ON_ROWS = (
+ON_ROWS: tuple[tuple[str, str], ...] = (
     ("open", "its tests"),
     ("right", "its runs"),
     ("sort", "sort"),
@@ -58,8 +58,8 @@ class StabilityScreen(BoardScreen):
     tab = "stability"
     what = "stability"
     question = "did verdicts change though nothing else did?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = ON_ROWS
-    signs: ClassVar[tuple[str, ...]] = (
+    keys = ON_ROWS
+    signs = (
         "A cell is a run, or as many as the line under the grid says; a digit counts failures.",
         "FLIP: changes of verdict from run to run in one phase. k/n: failed / verdicts.",
         "Above the rows: the canaries of the selected row. Red must fail, so its passes stand out.",
@@ -175,7 +175,7 @@ class StabilityScreen(BoardScreen):
             self._read_beside(row)
         elif self.rows.page is not None:
             self._show_nothing_beside()
-        self.keys = ON_RUNS if self._stepping else ON_ROWS  # type: ignore[misc]
+        self.keys = ON_RUNS if self._stepping else ON_ROWS
         self._show_note()
         super().on_moved(event)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
 
@@ -33,7 +33,7 @@ class TestsScreen(BoardScreen):
     tab = "tests"
     what = "attribution"
     question = "whose fault is it, and why?"
-    keys: ClassVar[tuple[tuple[str, str], ...]] = (
+    keys = (
         ("open", "open"),
         ("sort", "sort"),
         ("group", "group"),
@@ -45,7 +45,7 @@ class TestsScreen(BoardScreen):
         ("compare", "compare"),
         ("refresh", "refresh"),
     )
-    signs: ClassVar[tuple[str, ...]] = (
+    signs = (
         "COMPANY: failed / executed with other runs beside it. ALONE: in a fresh namespace.",
         "One line is one cause; N rows are behind it. b groups otherwise.",
     )
