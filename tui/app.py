@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -40,6 +41,10 @@ from tui.screens.stability import StabilityScreen
 from tui.screens.tests import TestsScreen
 from tui.state import Masthead, Start
 from tui.widgets.notice import Notice
+
+
+TERMINAL_S = 1.0
+"""How often it is asked whether the terminal is still there."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +154,8 @@ class Soakboard(App[int]):
     def on_mount(self) -> None:
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self.exit, ExitCode.INTERRUPTED)
+        if not self.is_headless:
+            self.set_interval(TERMINAL_S, self._end_without_terminal)
         for palette in (DARK, LIGHT):
             self.register_theme(_theme(palette))
         self._use_theme()
@@ -157,6 +164,11 @@ class Soakboard(App[int]):
         self.push_screen(self.start.screen)
         self._read_masthead()
         self.feed.read()
+
+    def _end_without_terminal(self) -> None:
+        # A terminal can be gone without a signal; its input would be read in vain for ever.
+        if sys.__stdin__ is None or not sys.__stdin__.isatty():
+            self.exit(ExitCode.INTERRUPTED)
 
     def _handle_exception(self, error: Exception) -> None:
         self.defect = error

@@ -24,6 +24,7 @@ import tempfile
 import termios
 import time
 from pathlib import Path
+from typing import NoReturn
 
 from soaks import write
 
@@ -107,7 +108,7 @@ class Terminal:
         deadline = time.monotonic() + PATIENCE_S
         while sign not in seen:
             if time.monotonic() > deadline or self.process.poll() is not None:
-                raise SystemExit(f"{sign!r} never came: {seen[-2000:]!r}")
+                self._give_up(f"{sign!r} never came: {seen[-2000:]!r}")
             seen = seen[-4096:] + self._read(1.0)
         return time.monotonic() - self._said(0)
 
@@ -124,7 +125,7 @@ class Terminal:
         began = time.monotonic()
         os.write(self._ours, key)
         if not self._read(5.0):
-            raise SystemExit(f"nothing was drawn for {key!r}")
+            self._give_up(f"nothing was drawn for {key!r}")
         return time.monotonic() - began
 
     def end(self) -> tuple[float, float]:
@@ -133,12 +134,15 @@ class Terminal:
         os.write(self._ours, b"q")
         while self.process.poll() is None:
             if time.monotonic() - began > PATIENCE_S:
-                self.process.kill()
-                raise SystemExit("it does not end")
+                self._give_up("it does not end")
             self._read(0.005)
         took = time.monotonic() - began
         os.close(self._ours)
         return took, self._said(1) / 1000
+
+    def _give_up(self, words: str) -> NoReturn:
+        self.process.kill()
+        raise SystemExit(words)
 
     def _said(self, line: int) -> float:
         """What the program wrote into its report."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,6 +137,21 @@ def test_told_to_end_it_restores_the_terminal(terminal: Terminal, number: signal
     os.kill(terminal.foreground(), number)
     terminal.see("code=130")
     assert terminal.restored()
+
+
+def test_it_ends_when_its_terminal_is_gone_and_nobody_says_so() -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    # Its own session, of which the terminal is not the controlling one: no SIGHUP will come.
+    opened = subprocess.Popen(
+        [str(TUI), str(SOAKS)], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+    )
+    os.close(theirs)
+    seen = b""
+    while b"DO NOT TRUST" not in seen:
+        seen += os.read(ours, 65536)
+    os.close(ours)
+    assert opened.wait(PATIENCE_S) == 130
 
 
 def test_ctrl_c_quits(terminal: Terminal) -> None:
