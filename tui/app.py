@@ -42,7 +42,6 @@ from tui.screens.tests import TestsScreen
 from tui.state import Masthead, Start
 from tui.widgets.notice import Notice
 
-
 TERMINAL_S = 1.0
 """How often it is asked whether the terminal is still there."""
 
