@@ -42,6 +42,7 @@ NEEDED = (72, 20)
 WIDTHS = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
 HEIGHTS = [(0, "-low"), (32, "-tall")]
 LOADING_AFTER_S = 0.15
+MOVES = ("down", "up", "page_down", "page_up", "first", "last")
 
 
 class BoardScreen(Screen[None]):
@@ -344,6 +345,10 @@ class BoardScreen(Screen[None]):
             return found
         if not hasattr(self, f"do_{name}"):
             return f"{name.replace('_', ' ').capitalize()} means nothing on this screen."
+        if name in MOVES and self._mover() is None:
+            return "There is nothing to move through here."
+        if name in ("panel", "panel_back") and self.panels() < 2:
+            return "There is one panel only."
         if name in ("filter", "sort", "reverse") and self.the_list() is None:
             return "There is no list here."
         if name in ("sort", "reverse"):
@@ -373,6 +378,13 @@ class BoardScreen(Screen[None]):
             self.toast(reason)
             return
         getattr(self, f"do_{name}")()
+
+    def panels(self) -> int:
+        """How many parts Tab goes through."""
+        if self.has_class("-notice"):
+            return 0
+        parts = self.query("#body *").results(Widget)
+        return sum(1 for part in parts if part.can_focus and part.display)
 
     def go_to_step(self, step: int) -> None:
         """A step of the crumb was clicked."""

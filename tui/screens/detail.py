@@ -167,6 +167,10 @@ class DetailScreen(BoardScreen):
         self.read_all()
         self.refresh_frame()
 
+    def panels(self) -> int:
+        """Tab goes from heading to heading."""
+        return 2
+
     def do_panel(self) -> None:
         self.document.to_section(1)
 

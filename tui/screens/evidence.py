@@ -347,6 +347,10 @@ class RecordScreen(BoardScreen):
     def do_back(self) -> None:
         self.board.pop_screen()
 
+    def panels(self) -> int:
+        """Tab goes from heading to heading."""
+        return 2
+
     def do_panel(self) -> None:
         self.query_one(Document).to_section(1)
 

@@ -49,7 +49,7 @@ class ExportScreen(Modal):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
     DEFAULT_CSS = """
     ExportScreen > Vertical { layers: base over; }
-    ExportScreen #target { layer: over; offset: 3 2; width: 66; height: 1; border: none;
+    ExportScreen #target { layer: over; offset: 3 2; width: 70; height: 1; border: none;
         padding: 0 1; background: $panel; }
     """
 
@@ -61,7 +61,6 @@ class ExportScreen(Modal):
     def compose(self) -> ComposeResult:
         with Vertical():
             box = ExportBox(f"Export {self._what}")
-            box.styles.height = 10
             yield box
             yield Input(f"soakboard-{self._what}.md", id="target", compact=True)
 

@@ -14,7 +14,7 @@ from tui.lines import BLANK, Line, Span, beside, bold, dim, line, wrapped
 from tui.screens.base import BoardScreen
 from tui.screens.modal import Box, Modal
 
-_KEY_CELLS = 10
+_KEY_CELLS = 11
 
 
 class HelpScreen(Modal):

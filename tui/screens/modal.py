@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Resize
 from textual.screen import ModalScreen
 
 from tui.glyphs import Glyphs
@@ -17,6 +18,9 @@ from tui.widgets.lined import Lined
 
 if TYPE_CHECKING:
     from tui.app import Soakboard
+
+
+WIDTH = 76
 
 
 class Box(Lined):
@@ -81,9 +85,8 @@ class Modal(ModalScreen[None]):
     ]
     DEFAULT_CSS = """
     Modal { align: center middle; background: $background 60%; }
-    Modal > Vertical { width: 72; max-width: 96%; height: auto; max-height: 90%; }
+    Modal > Vertical { width: 76; max-width: 96%; height: auto; }
     """
-    box_height: ClassVar[int] = 18
 
     @property
     def board(self) -> Soakboard:
@@ -96,10 +99,13 @@ class Modal(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            box = self.box()
-            lines = len(box.inside(68))
-            box.styles.height = min(lines + 2, 40)
-            yield box
+            yield self.box()
+
+    def on_resize(self, event: Resize) -> None:
+        """As high as what is in it, or as the screen."""
+        box = self.query_one(Box)
+        lines = len(box.inside(min(WIDTH, event.size.width) - 4))
+        box.styles.height = min(lines + 2, event.size.height - 2)
 
     def redraw_all(self) -> None:
         """Signs, colours or the form of times have changed."""

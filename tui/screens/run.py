@@ -118,6 +118,10 @@ class RunScreen(BoardScreen):
         self.read_all()
         self.refresh_frame()
 
+    def panels(self) -> int:
+        """Tab goes from heading to heading."""
+        return 2
+
     def do_panel(self) -> None:
         self.query_one(Document).to_section(1)
 

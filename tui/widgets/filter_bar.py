@@ -110,7 +110,6 @@ class FilterBar(Horizontal):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter keeps the filter."""
         event.stop()
-        self.post_message(self.Changed(self._input.value))
         self._close()
 
     def on_filter_input_said(self, event: FilterInput.Said) -> None:
@@ -126,6 +125,8 @@ class FilterBar(Horizontal):
             self._close()
 
     def _close(self) -> None:
+        # What was typed last holds, also where it was not waited for.
         self._pending += 1
         self.is_open = False
+        self.post_message(self.Changed(self._input.value))
         self.post_message(self.Closed())
