@@ -390,7 +390,7 @@ class Soakboard(App[int]):
             hints=(
                 ("tui demo", "see it work on sample data"),
                 ("tui path/to/soak.jsonl", "look at logs of yours"),
-                ("tui ingest path/to/soak.jsonl", "keep them in the index that `tui` opens"),
+                ("tui ingest path/to/soak.jsonl", "keep them in the index of `tui`"),
             ),
             detail="Without a red and a green canary no verdict can be trusted: "
             "the README says how to log them.",

@@ -53,7 +53,7 @@ class Feeder:
             if word == "read" or self._log_changed():
                 self._guarded(read=True)
             elif self._index is not None and _facts(self._db) not in (self._index, None):
-                # Another process took lines: what follows from them is still to be derived.
+                # Another process wrote: what follows from its lines may still be to be derived.
                 self._guarded(read=False)
 
     def _log_changed(self) -> bool:
@@ -88,7 +88,9 @@ class Feeder:
         with open_board(self._db, load_config(Path.cwd()), _waiting) as board:
             if read:
                 reports = self._take(board)
-            changed = board.derive() or any(report.rows for report in reports if _is_new(report))
+            derived = board.derive()
+            taken = any(report.rows for report in reports if _is_new(report))
+            changed = not read or derived or taken
             known = ledger.known_paths(board.connection)
             notices = list(board.notices)
         self._logs |= {path: self._logs.get(path, _facts(path)) for path in known}

@@ -103,7 +103,7 @@ ASCII = Glyphs(
     bar="#",
     light_bar=".",
     run_bar="=",
-    ellipsis="..",
+    ellipsis="~",
     down="v",
     up="^",
     enter="Enter",

@@ -220,8 +220,9 @@ def _fault(path: Path, error: duckdb.Error) -> BadInput | EnvironmentFault:
         return Damaged(reason(error), path)
     if isinstance(error, duckdb.IOException) and not _is_no_database(str(error)):
         return _unopened(path, reason(error))
+    why = "" if _NO_DATABASE in str(error).lower() else f" ({reason(error)})"
     return BadInput(
-        f"{path}: this is no soakboard index ({reason(error)}).",
+        f"{path}: this is no soakboard index{why}.",
         "If it was one, delete it and run `tui ingest` on the logs.",
     )
 
@@ -233,12 +234,15 @@ def _unopened(path: Path, why: str) -> EnvironmentFault:
     )
 
 
+_NO_DATABASE = "not a valid duckdb database"
+
+
 def _is_no_database(message: str) -> bool:
     lowered = message.lower()
     return any(
         sign in lowered
         for sign in (
-            "not a valid duckdb database",
+            _NO_DATABASE,
             "version number",
             "extension",  # another engine's file, which an extension could open
         )

@@ -340,6 +340,10 @@ class BoardScreen(Screen[None]):
 
     def why_not(self, name: str) -> str:
         """Why an action does not apply now; empty if it does."""
+        if self.has_class("-notice"):
+            refused = self._why_not_beside_a_notice(name)
+            if refused is not None:
+                return refused
         found = self.refusal(name)
         if found:
             return found
@@ -355,13 +359,31 @@ class BoardScreen(Screen[None]):
             rows = self.the_list()
             if rows is not None and not self.sortable(rows.id or ""):
                 return "This list has one order only."
-        if name == "copy" and not self._has_rows and not self.has_class("-notice"):
+        if name == "copy" and not self._has_rows:
             return "Nothing is read yet."
         if name == "export" and not self.what:
             return "What this screen shows has no export of its own."
         if name == "freeze":
             return "The quarantine list is not kept by this version yet."
         return ""
+
+    def _why_not_beside_a_notice(self, name: str) -> str | None:
+        """Why an action does not apply where no rows are; None: as anywhere else."""
+        shown = self.query_one(NoticeBoard).notice
+        if name == "copy" and shown is not None:
+            return "" if shown.copy else "There is nothing to copy here."
+        of_rows = (
+            "open",
+            "export",
+            "freeze",
+            "filter",
+            "sort",
+            "reverse",
+            "group",
+            "right",
+            "left",
+        )
+        return "There are no rows here." if name in of_rows else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys are text while a filter is typed."""

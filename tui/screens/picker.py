@@ -95,7 +95,7 @@ class PickerScreen(BoardScreen):
         return self.query_one(f"#{ROWS}", RowList)
 
     def read_all(self) -> None:
-        self.query_one(Answer).show(bold(self._purpose, Ink.HEAD))
+        self.query_one(Answer).show(bold(self.board.look.data(self._purpose), Ink.HEAD))
         self.read_list(ROWS)
 
     def read_list(self, list_id: str) -> None:
@@ -104,7 +104,7 @@ class PickerScreen(BoardScreen):
 
     def show_answer(self, slot: str, value: Any) -> None:
         self.rows.show(value)
-        self.query_one(Answer).show(bold(self._purpose, Ink.HEAD))
+        self.query_one(Answer).show(bold(self.board.look.data(self._purpose), Ink.HEAD))
 
     def steps(self) -> Sequence[str]:
         return [self.tab.capitalize(), "Experiments"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from rich.segment import Segment
@@ -62,7 +63,12 @@ class Lined(Widget):
         width, lines = self.size.width, self.lines_now()
         if y >= len(lines):
             return strip((), width, self.palette)
-        return strip(lines[y], width, self.palette, self.look.glyphs.ellipsis)
+        glyphs = self.look.glyphs
+        made = lines[y]
+        if glyphs.ascii_only:
+            # A mark of a cut that was made where signs are not known.
+            made = tuple(replace(one, text=one.text.replace("…", glyphs.ellipsis)) for one in made)
+        return strip(made, width, self.palette, glyphs.ellipsis)
 
     def on_click(self, event: Click) -> None:
         """A click on a piece of text that does something does it; else on the line."""
