@@ -11,6 +11,7 @@ from analysis.queries.detail import explaining
 from analysis.queries.overview import Overview, overview
 from tui.lines import Part, dim
 from tui.look import plural
+from tui.messages import Wanted
 from tui.screens.base import BoardScreen
 from tui.screens.overview_lines import (
     ClassPainter,
@@ -28,6 +29,13 @@ from tui.widgets.frame import Answer
 from tui.widgets.row_list import RowList, whole
 
 NEXT, CLASSES, TRUST = "next", "classes", "trust"
+
+
+class TaskList(RowList[Task]):
+    """The next things to do, as many as there is room for."""
+
+    def on_resize(self) -> None:
+        self.post_message(Wanted(self.id or ""))
 
 
 class OverviewScreen(BoardScreen):
@@ -59,7 +67,7 @@ class OverviewScreen(BoardScreen):
         with Horizontal(id="overview-top"):
             yield RowList[Any](ClassPainter(), id=CLASSES)
             yield RowList[Any](FactPainter(), id=TRUST)
-        yield RowList[Any](TaskPainter(), id=NEXT)
+        yield TaskList(TaskPainter(), id=NEXT)
         yield Panel(id="history")
 
     def focus_first(self) -> None:
@@ -69,7 +77,9 @@ class OverviewScreen(BoardScreen):
         self.ask("overview", overview)
 
     def read_list(self, list_id: str) -> None:
-        """Everything is there."""
+        """Everything is there; how many tasks are shown depends on the room for them."""
+        if list_id == NEXT:
+            self._show_tasks()
 
     def show_answer(self, slot: str, value: Any) -> None:
         self._found = value
@@ -89,10 +99,6 @@ class OverviewScreen(BoardScreen):
         super().redraw_all()
         if self._found is not None:
             self.show_answer("overview", self._found)
-
-    def on_resize(self, event: Any) -> None:
-        super().on_resize(event)
-        self.call_after_refresh(self._show_tasks)
 
     def _show_tasks(self) -> None:
         if self._found is None:
