@@ -23,6 +23,7 @@ from analysis.errors import BadInput, EnvironmentFault
 from analysis.evidence.audit import Header, assign_experiments, audit, headers
 from analysis.evidence.outage import find_outages
 from analysis.records import find_logs
+from analysis.records.results.context import Layout
 from analysis.store import ledger, query
 from analysis.store.connect import Tell, log_notice
 from analysis.store.derived import forget_the_gone
@@ -33,10 +34,12 @@ from analysis.store.loader import STDIN, Ingest, SourceReport, ingest, rehearse,
 
 @dataclass(frozen=True)
 class Inputs:
-    """Logs to read: files, directories, and `-` for standard input (`stdin`)."""
+    """Logs to read: files, directories, and `-` for standard input (`stdin`). layout: where in
+    these directories result files lie, and what their paths say of their runs."""
 
     paths: tuple[Path, ...]
     stdin: BinaryIO | None = None
+    layout: Layout | None = None
 
 
 @dataclass
@@ -54,8 +57,8 @@ class Board:
 
     def take(self, inputs: Inputs, how: Ingest) -> list[SourceReport]:
         """Ingest what is new of the inputs; see `loader.ingest`."""
-        with self._sources(inputs) as sources:
-            return ingest(self.connection, sources, how)
+        with self._sources(inputs) as (sources, contexts):
+            return ingest(self.connection, sources, replace(how, contexts=contexts))
 
     def catch_up(self, how: Ingest) -> list[SourceReport]:
         """Take the new bytes of every source that the index knows."""
@@ -69,24 +72,35 @@ class Board:
         """What `take`, or `catch_up` for None, would do, without doing it."""
         if inputs is None:
             return rehearse(self.connection, self._known(), how)
-        with self._sources(inputs) as sources:
-            return rehearse(self.connection, sources, how)
+        with self._sources(inputs) as (sources, contexts):
+            return rehearse(self.connection, sources, replace(how, contexts=contexts))
 
     @contextmanager
-    def _sources(self, inputs: Inputs) -> Iterator[list[tuple[str, Path]]]:
+    def _sources(
+        self, inputs: Inputs
+    ) -> Iterator[tuple[list[tuple[str, Path]], dict[str, dict[str, str]]]]:
+        """Names and files, and by name what the layout says of the run of a file."""
         known = set(ledger.known_paths(self.connection))
         named: list[tuple[str, Path]] = []
+        contexts: dict[str, dict[str, str]] = {}
         for path in inputs.paths:
-            for log in [] if str(path) == STDIN else find_logs(path):
+            logs = [] if str(path) == STDIN or inputs.layout else find_logs(path)
+            if inputs.layout is not None and str(path) != STDIN:
+                said = dict(inputs.layout.files(path))
+                if not said:
+                    raise BadInput(f"{path} has no file that fits {inputs.layout.template}.")
+                contexts |= {str(log.resolve()): fields for log, fields in said.items()}
+                logs = list(said)
+            for log in logs:
                 named.append((str(log.resolve()), log))
                 # A log in whose place there is a link now has another content.
                 if log.is_symlink() and log.absolute() in known:
                     named.append((str(log.absolute()), log))
         if inputs.stdin is None or Path(STDIN) not in inputs.paths:
-            yield named
+            yield named, contexts
             return
         with standard_input(inputs.stdin) as copy:
-            yield [*named, (STDIN, copy)]
+            yield [*named, (STDIN, copy)], contexts
 
     def _known(self) -> list[tuple[str, Path]]:
         paths = ledger.known_paths(self.connection)

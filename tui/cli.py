@@ -51,6 +51,7 @@ COMMANDS = {
     ),
     "compare": Entry("tui.commands.compare", "Say what a change did, test by test."),
     "export": Entry("tui.commands.export", "Write a report to take along: md, html, json, csv."),
+    "formats": Entry("tui.commands.formats", "List the result files that are read."),
     "rejects": Entry("tui.commands.rejects", "List the lines that could not be read."),
     "sql": Entry("tui.commands.sql", "Ask the index a question of your own."),
     "init": Entry("tui.commands.init", "Write soakboard.toml from what the logs show."),

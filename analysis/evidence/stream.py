@@ -58,6 +58,13 @@ def _noted(name: str) -> RecordRule:
 
 RECORD_RULES = (
     _noted("alias-conflict"),
+    _noted("header-disagrees"),
+    _noted("suite-error"),
+    _noted("results-incomplete"),
+    _noted("file-repaired"),
+    _noted("attempt-unfinished"),
+    _noted("outcome-inferred"),
+    _noted("suspect-pass"),
     _noted("unlabelled-zone"),
     _noted("clock-suspect"),
     _noted("log-run-mismatch"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from analysis.model import Kind
@@ -24,6 +25,7 @@ _COMPARED_CONTEXT = tuple(name for name in schema.CONTEXT if name != "variant")
 """The variant belongs to a test, and one run may have tests of several."""
 
 Context = tuple[Any, ...]
+Numbers = npt.NDArray[np.int64]
 
 
 def line_hash(raw: bytes) -> int:
@@ -112,25 +114,36 @@ class Assembler:
 
     def accept_taken(self, taken: Taken, block: Block, first_line: int) -> None:
         """Take test lines of a block whose first line has a number in the source."""
-        height = len(taken.lines)
-        self.lines += height
-        self._rows += height
         lines = taken.lines + first_line
         offsets = block.starts[taken.lines] + block.offset
-        used, first = np.unique(taken.frame, return_index=True)
-        hashes = np.zeros(len(taken.frames), np.int64)
-        for frame, row in zip(used.tolist(), first.tolist(), strict=True):
+        self.accept_columns(taken.frames, taken.frame, taken.values, lines, offsets)
+
+    def accept_columns(
+        self,
+        frames: Sequence[Record],
+        frame: Numbers,
+        values: Mapping[str, pa.Array],
+        lines: Numbers,
+        offsets: Numbers,
+    ) -> None:
+        """Take executions as columns: see `bulk.Taken`. lines, offsets: where each stands."""
+        height = len(lines)
+        self.lines += height
+        self._rows += height
+        used, first = np.unique(frame, return_index=True)
+        hashes = np.zeros(len(frames), np.int64)
+        for number, row in zip(used.tolist(), first.tolist(), strict=True):
             position = {"line": int(lines[row]), "byte_offset": int(offsets[row])}
-            hashes[frame] = self._accept_context(taken.frames[frame], position)
+            hashes[number] = self._accept_context(frames[number], position)
         columns = {
             "line": numbers(lines),
             "byte_offset": numbers(offsets),
-            "line_hash": numbers(hashes[taken.frame]),
+            "line_hash": numbers(hashes[frame]),
             "item": numbers(np.zeros(height, np.int32)),
-            **taken.values,
+            **values,
         }
-        tests = [frame.tests[0] for frame in taken.frames]
-        frame_of = numbers(taken.frame)
+        tests = [one.tests[0] for one in frames]
+        frame_of = numbers(frame)
         for field in schema.TEST_LINES:
             if field.name not in columns:
                 shared = [test.get(field.name) for test in tests]
@@ -140,7 +153,7 @@ class Assembler:
                     if empty
                     else array_of(shared, field.type).take(frame_of)
                 )
-        if "outcome" in taken.values:
+        if "outcome" in values:
             columns["failed"] = _of_words(columns["outcome"], FAILED.get, pa.bool_())
         ids = columns["test_id"]
         columns["test_norm"] = _of_words(ids, normal_form, pa.string())

@@ -12,8 +12,10 @@ from typing import BinaryIO, Protocol
 
 from analysis.errors import BadInput, EnvironmentFault
 from analysis.records.decompress import GZIP_MAGIC, ZSTD_MAGIC, Plain, gunzip, unzstd
+from analysis.records.results.formats import HEAD_BYTES, Format, recognise
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+_RESULT_SUFFIXES = (".xml", ".xml.gz", ".json", ".json.gz")
 _SKIP_BYTES = 1024 * 1024
 _PIECE_BYTES = 32 * 1024 * 1024
 
@@ -144,25 +146,36 @@ def open_source(path: Path) -> Iterator[SourceStream]:
 
 
 def find_logs(path: Path) -> list[Path]:
-    """The log files that a path names: a file itself, a directory its own logs, sorted.
+    """The log files that a path names: a file itself, a directory its own logs and result files,
+    sorted.
 
-    BadInput: nothing there, or a directory without logs. EnvironmentFault: no permission.
+    BadInput: nothing there, or a directory without any. EnvironmentFault: no permission.
     """
     if not _is_directory(path):
         return [path]
     try:
+        files = [entry for entry in path.iterdir() if not entry.is_dir()]
         logs = sorted(
             entry
-            for entry in path.iterdir()
-            if entry.name.endswith(_SUFFIXES) and not entry.is_dir()
+            for entry in files
+            if entry.name.endswith(_SUFFIXES)
+            or (entry.name.endswith(_RESULT_SUFFIXES) and _holds_results(entry))
         )
     except OSError as error:
         raise _unopened(path, error) from error
     if not logs:
         raise BadInput(
-            f"{path} has no logs in it.", "Logs are named *.jsonl, *.jsonl.gz or *.jsonl.zst."
+            f"{path} has no logs in it.",
+            "Logs are named *.jsonl, *.jsonl.gz or *.jsonl.zst; result files *.xml or *.json, "
+            "see `tui formats`.",
         )
     return logs
+
+
+def _holds_results(path: Path) -> bool:
+    """Whether a file of a directory is a result file: others with such names are many."""
+    with open_source(path) as stream:
+        return isinstance(recognise(stream.read(HEAD_BYTES)), Format)
 
 
 def _is_directory(path: Path) -> bool:

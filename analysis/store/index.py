@@ -18,7 +18,7 @@ from analysis.store.transaction import transaction
 
 __all__ = ["SCHEMA_VERSION", "Index", "open_index", "open_memory", "transaction"]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,12 @@ def open_index(path: Path, wait_s: float | None = None, tell: Tell = log_notice)
                     _create(connection)
                 for source in sources:
                     if source.readable:
-                        ledger.seed(connection, source.path, source.given_experiment)
+                        ledger.seed(
+                            connection,
+                            source.path,
+                            source.given_experiment,
+                            source.given_context,
+                        )
             yield Index(connection, path, notices)
             if _place(path) != place:
                 raise EnvironmentFault(
@@ -146,6 +151,7 @@ class _Known:
 
     path: str
     given_experiment: str | None
+    given_context: str
 
     @property
     def readable(self) -> bool:
@@ -162,7 +168,7 @@ def _known_sources(connection: duckdb.DuckDBPyConnection) -> tuple[_Known, ...]:
         # A schema so different that it has no such table: there is nothing to read again.
         return ()
     return tuple(
-        _Known(source["path"], source.get("given_experiment"))
+        _Known(source["path"], source.get("given_experiment"), source.get("given_context") or "{}")
         for source in sources
         if isinstance(source.get("path"), str)
     )

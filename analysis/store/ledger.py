@@ -77,7 +77,8 @@ class Counts:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of `sources`. same_as: the holder's id, None for a holder."""
+    """A row of `sources`. same_as: the holder's id, None for a holder. given_context: what was
+    said at ingest of the run of a result file, as a JSON object."""
 
     source_id: int
     path: str
@@ -89,6 +90,7 @@ class Entry:
     finished: bool
     vanished: bool
     same_as: int | None
+    given_context: str = "{}"
 
     @property
     def holder(self) -> int:
@@ -159,7 +161,7 @@ def write(connection: duckdb.DuckDBPyConnection, entry: Entry) -> None:
             $ctime_ns AS ctime_ns, $done AS done, $lines AS lines, $accepted AS accepted,
             $rejected AS rejected, $blank AS blank, $pending AS pending, $tail AS tail,
             $finished AS finished, $damage AS damage, $vanished AS vanished,
-            $same_as AS same_as""",
+            $same_as AS same_as, $given_context AS given_context""",
         _columns(entry),
     )
 
@@ -255,7 +257,12 @@ def known_paths(connection: duckdb.DuckDBPyConnection) -> list[Path]:
     return [Path(path) for (path,) in found]
 
 
-def seed(connection: duckdb.DuckDBPyConnection, path: str, given_experiment: str | None) -> None:
+def seed(
+    connection: duckdb.DuckDBPyConnection,
+    path: str,
+    given_experiment: str | None,
+    given_context: str,
+) -> None:
     """Make a path known without reading it; `ingest` of known paths does."""
     if entry_of(connection, path) is None:
         entry = Entry(
@@ -269,6 +276,7 @@ def seed(connection: duckdb.DuckDBPyConnection, path: str, given_experiment: str
             finished=False,
             vanished=False,
             same_as=None,
+            given_context=given_context,
         )
         write(connection, entry)
 
@@ -284,15 +292,13 @@ def _first(
             {{'disk_size': disk_size, 'mtime_ns': mtime_ns, 'ctime_ns': ctime_ns}},
             {{'lines': lines, 'accepted': accepted, 'rejected': rejected, 'blank': blank,
                 'pending': pending, 'done': done}},
-            tail, finished, vanished, same_as
+            tail, finished, vanished, same_as, given_context
         FROM sources WHERE {condition} ORDER BY source_id LIMIT 1""",
         parameters,
     )
     if row is None:
         return None
-    (source_id, path, directory, given, content, stamp, counts, tail, finished, vanished, same) = (
-        row
-    )
+    source_id, path, directory, given, content, stamp, counts, tail, *rest = row
     return Entry(
         source_id,
         path,
@@ -301,9 +307,7 @@ def _first(
         Content(**content),
         Stamp(**stamp),
         Counts(**counts, tail=Tail(tail)),
-        finished,
-        vanished,
-        same,
+        *rest,
     )
 
 
@@ -331,4 +335,5 @@ def _columns(entry: Entry) -> dict[str, Any]:
         "damage": entry.content.damage,
         "vanished": entry.vanished,
         "same_as": entry.same_as,
+        "given_context": entry.given_context,
     }

@@ -7,20 +7,24 @@ Whatever happened before, the index is what reading the files as they are now wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from analysis.errors import AnalysisError, BadInput
 from analysis.records import open_source
-from analysis.store import ledger, reading, rows
+from analysis.records.results import Format, Summary
+from analysis.records.results.context import beside
+from analysis.store import copies, ledger, reading, rows
 from analysis.store.content import NOTHING, Content, begins_like, fingerprint, has_grown
 from analysis.store.ledger import STDIN, Counts, Entry, Stamp, Status
-from analysis.store.reading import Reading, Watch, standard_input
+from analysis.store.reading import Reading, ResultFile, Watch, standard_input
 from analysis.store.transaction import IndexFault, transaction
 
 __all__ = [
@@ -38,7 +42,8 @@ class SourceReport:
     """What an ingest made of one source. Counts are lines of the whole source.
 
     lines = rows + rejects + blank + pending. `note` is a sentence where there is something to
-    say; for a refused source it is the reason and nothing of it is stored.
+    say; for a refused source it is the reason and nothing of it is stored. results: of a result
+    file that was read.
     """
 
     path: str
@@ -50,17 +55,20 @@ class SourceReport:
     pending: int = 0
     note: str = ""
     environment: bool = False
+    results: Summary | None = None
 
 
 @dataclass(frozen=True)
 class Ingest:
     """How to read: `final` says that no writer will complete a torn last line; `watch` is told
-    how far it is."""
+    how far it is. context: fields of the run of every result file; contexts: of some, by name."""
 
     now: datetime
     final: bool
     experiment: str | None = None
     watch: Watch | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    contexts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def ingest(
@@ -161,9 +169,14 @@ class _Source:
     stamp: Stamp
     content: Content
     how: Ingest
+    results: ResultFile | None = None
 
     def read(self, connection: duckdb.DuckDBPyConnection, source_id: int, before: Counts) -> Counts:
-        """Store what follows `before`, up to the end of the content."""
+        """Store what follows `before`, up to the end of the content. A result file is whole."""
+        if self.results is not None:
+            return reading.read_results_from(
+                connection, self.given.file, self.content, source_id, self.results, self._reading
+            )
         return reading.read_from(
             connection, self.given.file, self.content, source_id, before, self._reading
         )
@@ -200,6 +213,7 @@ class _Source:
             finished=self.how.final,
             vanished=False,
             same_as=same_as,
+            given_context=self.results.given if self.results else "{}",
         )
 
 
@@ -210,6 +224,9 @@ def _take(connection: duckdb.DuckDBPyConnection, given: _Given, how: Ingest) -> 
     stamp = _stamp(given.file)
     if known and _untouched(known, stamp) and _settled(known, how):
         return _report(known, Status.KNOWN)
+    form = reading.format_of(given.file)
+    if form is not None:
+        return _take_results(connection, given, known, stamp, how, form)
     if given.name != STDIN:
         # What cannot be anything else is read once; otherwise what it is has to be known first.
         if known is None:
@@ -228,6 +245,51 @@ def _take(connection: duckdb.DuckDBPyConnection, given: _Given, how: Ingest) -> 
     return _changed(connection, source, known, prefix)
 
 
+def _take_results(
+    connection: duckdb.DuckDBPyConnection,
+    given: _Given,
+    known: Entry | None,
+    stamp: Stamp,
+    how: Ingest,
+    form: Format,
+) -> SourceReport:
+    """A result file: read whole, and counted unless others of its directory say the same."""
+    said = {**how.contexts.get(given.name, {}), **how.context}
+    if not said and known is not None:
+        said = json.loads(known.given_context)
+    results = ResultFile(form, said, {**beside(Path(given.name)), **said})
+    with open_source(given.file) as stream:
+        content, _ = fingerprint(stream, 0)
+    content = replace(content, sha256=results.bound(content.sha256))
+    if given.name == STDIN:
+        given = replace(given, name=f"{STDIN}{content.sha256[:16]}")
+        known = ledger.entry_of(connection, given.name)
+    source = _Source(given, stamp, content, how, results)
+    if known and known.content == content:
+        return _seen_again(connection, source, known)
+    if known:
+        copies.forget(connection, known.source_id)
+    report = replace(_changed(connection, source, known, None), results=results.summary)
+    entry = ledger.entry_of(connection, given.name)
+    if entry is None or results.reading is None:
+        return report
+    prints, directory = results.reading.suites, given.directory
+    twin = copies.copied_from(connection, entry.source_id, directory, prints)
+    copies.remember(connection, entry.source_id, directory, prints, counted=not twin)
+    if not twin:
+        return report
+    rows.drop(connection, entry.source_id)
+    ledger.write(connection, replace(entry, counts=Counts(done=content.size)))
+    return replace(
+        report,
+        status=Status.SAME_CONTENT,
+        lines=0,
+        rows=0,
+        rejects=0,
+        note=f"the same results as {_shown(twin)}; counted once",
+    )
+
+
 def _stamp(path: Path) -> Stamp:
     try:
         return ledger.stamp_of(path)
@@ -243,6 +305,8 @@ def _untouched(known: Entry, stamp: Stamp) -> bool:
 def _settled(known: Entry, how: Ingest) -> bool:
     """Nothing about the source would be read differently this time."""
     named = how.experiment is None or how.experiment == known.given_experiment
+    said = {**how.contexts.get(known.path, {}), **how.context}
+    named = named and (not said or said == json.loads(known.given_context))
     return named and not (how.final and known.counts.pending)
 
 

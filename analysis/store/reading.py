@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import duckdb
 
 from analysis.records import Batch, SourceStream, open_source, read
+from analysis.records.results import Foreign, Format, Summary, recognise, summary
+from analysis.records.results import Reading as FileReading
+from analysis.records.results.batches import read_results
+from analysis.records.results.formats import HEAD_BYTES
 from analysis.store import rows
 from analysis.store.content import CHUNK_BYTES, Content, Digest
 from analysis.store.ledger import Counts
@@ -119,6 +125,63 @@ def read_on(
     return counts, digest.content(stream.damage)
 
 
+@dataclass
+class ResultFile:
+    """A result file that is to be read. said: of its run at ingest; context: all that is known of
+    the run. reading: what it holds, once it was read."""
+
+    form: Format
+    said: Mapping[str, Any]
+    context: Mapping[str, Any]
+    reading: FileReading | None = None
+
+    @property
+    def given(self) -> str:
+        """What was said of its run, as a JSON object."""
+        return json.dumps(self.said, sort_keys=True)
+
+    @property
+    def summary(self) -> Summary | None:
+        """The numbers of what was read."""
+        return None if self.reading is None else summary(self.reading)
+
+    def bound(self, sha256: str) -> str:
+        """The hash of a content that belongs to this run: the same bytes may be of another."""
+        if not self.context:
+            return sha256
+        whole = json.dumps([sha256, self.context], sort_keys=True, default=str)
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def format_of(path: Path) -> Format | None:
+    """Which kind of result file this is; None for a log, and for what is neither."""
+    with open_source(path) as stream:
+        found = recognise(stream.read(HEAD_BYTES))
+    return found if isinstance(found, Format) else None
+
+
+def read_results_from(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    content: Content,
+    source_id: int,
+    results: ResultFile,
+    how: Reading,
+) -> Counts:
+    """Store what a result file says; its run is named by its content where nothing else does."""
+    context = {"run_id": content.sha256[:16], **results.context}
+    with open_source(path) as stream:
+        results.reading, batches = read_results(
+            _Limited(stream, content.size, content.damage),
+            results.form,
+            context,
+            size=content.size,
+            now=how.now,
+        )
+        told = _teller(how, path, stream)
+        return _store_batches(connection, path, batches, source_id, Counts(), told)
+
+
 def _teller(how: Reading, path: Path, stream: SourceStream) -> Callable[[int], None]:
     """Tells the one who watches how far the reading of a file is."""
     watch = how.watch
@@ -141,11 +204,22 @@ def _store(
 
     tell: gets the number of lines, again and again.
     """
-    counts = before
-    writer = rows.Writer(connection, source_id)
     batches = read(
         stream, final=how.final, now=how.now, start=before.done, first_line=before.lines + 1
     )
+    return _store_batches(connection, path, batches, source_id, before, tell)
+
+
+def _store_batches(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    batches: Iterable[Batch],
+    source_id: int,
+    before: Counts,
+    tell: Callable[[int], None],
+) -> Counts:
+    counts = before
+    writer = rows.Writer(connection, source_id)
     for batch in batches:
         writer.add(batch)
         counts = Counts(
@@ -184,10 +258,14 @@ def why_no_log(path: Path, shown: str, content: Content, counts: Counts) -> str:
     if counts.accepted or counts.pending:
         return ""
     with open_source(path) as stream:
-        beginning = stream.read(400)
+        beginning = stream.read(HEAD_BYTES)
+    found = recognise(beginning)
+    if isinstance(found, Foreign):
+        return f"{shown}: {found.sentence}"
     return (
         f"{shown}: {_looks_like(beginning)}; no line of it is a record ({counts.first_reject}). "
-        "A log has one JSON object a line, see the README."
+        "A log has one JSON object a line, see the README; `tui formats` lists the result "
+        "files that are read."
     )
 
 

@@ -30,7 +30,13 @@ CREATE TABLE sources (
     finished BOOLEAN NOT NULL,       -- read as final
     damage VARCHAR NOT NULL,         -- why decompression stopped early; empty if it did not
     vanished BOOLEAN NOT NULL,       -- not there any more; its rows are kept
-    same_as INTEGER                  -- the source whose rows stand for this one's content
+    same_as INTEGER,                 -- the source whose rows stand for this one's content
+    given_context VARCHAR NOT NULL   -- said at ingest of the run of a result file: JSON
+);
+
+CREATE TABLE result_suites ( -- prints of the suites in result files: a copy is told by them
+    source_id INTEGER NOT NULL, directory VARCHAR NOT NULL, print VARCHAR NOT NULL,
+    counted BOOLEAN NOT NULL -- false: the file holds nothing that others do not
 );
 
 CREATE TABLE experiment_lines (
