@@ -10,6 +10,7 @@ import pytest
 from pictures import FOLDER, PICTURES, picture, texts
 
 from analysis.attribution.table import TABLE
+from analysis.records.results import FORMATS
 from tui.actions import ACTIONS
 from tui.cli import COMMANDS
 from tui.exit_codes import MEANINGS
@@ -36,6 +37,13 @@ def test_the_readme_has_every_key_of_the_dashboard_in_the_order_of_the_help() ->
         keys = " ".join(f"`{key}`" for key in action.shown.split())
         rows.append(f"| {keys} | {action.words} | {action.help} |")
     assert written.strip().splitlines() == rows
+
+
+def test_the_readme_lists_the_result_files_that_are_read() -> None:
+    written = README.split("<!-- /formats -->")[0].split("written by |\n|---|---|\n")[-1]
+    assert written.strip().splitlines() == [
+        f"| {one.title} | {one.written_by} |" for one in FORMATS
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(PICTURES))

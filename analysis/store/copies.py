@@ -1,4 +1,4 @@
-"""Result files that hold nothing but what other files of their directory hold."""
+"""Suites that stand in several result files of one directory: an aggregate and its parts."""
 
 from __future__ import annotations
 
@@ -9,47 +9,50 @@ import duckdb
 
 from analysis.store import ledger, query
 from analysis.store.content import NOTHING
+from analysis.store.ledger import Entry
 
 
-def copied_from(
+def elsewhere(
     connection: duckdb.DuckDBPyConnection,
     source_id: int,
     directory: str,
     prints: Collection[str],
-) -> str:
-    """The path of a file with the suites of another one; empty unless files of the directory that
-    count have all of them."""
+) -> dict[str, str]:
+    """Of some suites those that another file of the directory has, and the path of it."""
     found = query.rows(
         connection,
-        """SELECT s.path, list(r.print) FROM result_suites r JOIN sources s USING (source_id)
+        """SELECT r.print, min(s.path) FROM result_suites r JOIN sources s USING (source_id)
         WHERE r.counted AND r.directory = $directory AND r.source_id <> $id
             AND list_contains($prints, r.print)
-        GROUP BY s.path ORDER BY count(*) DESC, s.path""",
+        GROUP BY r.print""",
         {"directory": directory, "id": source_id, "prints": list(prints)},
     )
-    known = {print_ for _, some in found for print_ in some}
-    return found[0][0] if prints and known >= set(prints) else ""
+    return dict(found)
 
 
 def remember(
     connection: duckdb.DuckDBPyConnection,
-    source_id: int,
-    directory: str,
+    entry: Entry,
     prints: Collection[str],
-    *,
-    counted: bool,
+    copied: Collection[str],
 ) -> None:
-    """Write down which suites a file has."""
+    """Write down which suites a file has, and which of them count elsewhere."""
     query.write(
         connection,
         """INSERT INTO result_suites
-        SELECT $id, $directory, unnest($prints::VARCHAR[]), $counted""",
-        {"id": source_id, "directory": directory, "prints": list(prints), "counted": counted},
+        SELECT $id, $directory, print, NOT list_contains($copied::VARCHAR[], print)
+        FROM (SELECT unnest($prints::VARCHAR[]) AS print)""",
+        {
+            "id": entry.source_id,
+            "directory": entry.directory,
+            "prints": list(prints),
+            "copied": list(copied),
+        },
     )
 
 
 def forget(connection: duckdb.DuckDBPyConnection, source_id: int) -> None:
-    """A file is read anew: files that were taken for copies of it are looked at again."""
+    """A file is read anew: files whose suites count in it are looked at again."""
     copies = query.rows(
         connection,
         """SELECT DISTINCT c.source_id

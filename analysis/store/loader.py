@@ -196,6 +196,8 @@ class _Source:
 
     def refusal(self, counts: Counts) -> str:
         """Why this is no log; empty for one."""
+        if self.results is not None:
+            return ""
         shown = _shown(self.given.name)
         return reading.why_no_log(self.given.file, shown, self.content, counts)
 
@@ -257,7 +259,13 @@ def _take_results(
     said = {**how.contexts.get(given.name, {}), **how.context}
     if not said and known is not None:
         said = json.loads(known.given_context)
-    results = ResultFile(form, said, {**beside(Path(given.name)), **said})
+    source_id = known.source_id if known else -1
+    results = ResultFile(
+        form,
+        said,
+        {**beside(Path(given.name)), **said},
+        lambda prints: copies.elsewhere(connection, source_id, given.directory, prints),
+    )
     with open_source(given.file) as stream:
         content, _ = fingerprint(stream, 0)
     content = replace(content, sha256=results.bound(content.sha256))
@@ -271,22 +279,17 @@ def _take_results(
         copies.forget(connection, known.source_id)
     report = replace(_changed(connection, source, known, None), results=results.summary)
     entry = ledger.entry_of(connection, given.name)
-    if entry is None or results.reading is None:
+    if entry is None or entry.content != content:
         return report
-    prints, directory = results.reading.suites, given.directory
-    twin = copies.copied_from(connection, entry.source_id, directory, prints)
-    copies.remember(connection, entry.source_id, directory, prints, counted=not twin)
-    if not twin:
+    copies.remember(connection, entry, results.prints, results.copied)
+    if not results.copied:
         return report
-    rows.drop(connection, entry.source_id)
-    ledger.write(connection, replace(entry, counts=Counts(done=content.size)))
+    many = f"{len(results.copied)} of its {len(results.prints)} suites are those"
+    of = "the same results as" if results.is_copy else f"{many} of"
     return replace(
         report,
-        status=Status.SAME_CONTENT,
-        lines=0,
-        rows=0,
-        rejects=0,
-        note=f"the same results as {_shown(twin)}; counted once",
+        status=Status.SAME_CONTENT if results.is_copy else report.status,
+        note=f"{of} {_shown(min(results.copied.values()))}; counted once",
     )
 
 

@@ -7,10 +7,10 @@ import io
 import json
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +19,6 @@ import duckdb
 
 from analysis.records import Batch, SourceStream, open_source, read
 from analysis.records.results import Foreign, Format, Summary, recognise, summary
-from analysis.records.results import Reading as FileReading
 from analysis.records.results.batches import read_results
 from analysis.records.results.formats import HEAD_BYTES
 from analysis.store import rows
@@ -128,12 +127,16 @@ def read_on(
 @dataclass
 class ResultFile:
     """A result file that is to be read. said: of its run at ingest; context: all that is known of
-    the run. reading: what it holds, once it was read."""
+    the run; elsewhere: which of some suites other files have, by their prints. summary, prints,
+    copied: of what was read; copied: the suites that are left out."""
 
     form: Format
     said: Mapping[str, Any]
     context: Mapping[str, Any]
-    reading: FileReading | None = None
+    elsewhere: Callable[[Collection[str]], Mapping[str, str]]
+    summary: Summary | None = None
+    prints: Collection[str] = ()
+    copied: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def given(self) -> str:
@@ -141,9 +144,9 @@ class ResultFile:
         return json.dumps(self.said, sort_keys=True)
 
     @property
-    def summary(self) -> Summary | None:
-        """The numbers of what was read."""
-        return None if self.reading is None else summary(self.reading)
+    def is_copy(self) -> bool:
+        """Whether other files have all that it holds."""
+        return bool(self.copied) and len(self.copied) == len(self.prints)
 
     def bound(self, sha256: str) -> str:
         """The hash of a content that belongs to this run: the same bytes may be of another."""
@@ -171,13 +174,18 @@ def read_results_from(
     """Store what a result file says; its run is named by its content where nothing else does."""
     context = {"run_id": content.sha256[:16], **results.context}
     with open_source(path) as stream:
-        results.reading, batches = read_results(
+        found, batches = read_results(
             _Limited(stream, content.size, content.damage),
             results.form,
             context,
             size=content.size,
             now=how.now,
         )
+        results.summary, results.prints = summary(found), tuple(found.suites)
+        results.copied = results.elsewhere(results.prints)
+        if results.is_copy:
+            return Counts(done=content.size)
+        found.leave_out(results.copied)
         told = _teller(how, path, stream)
         return _store_batches(connection, path, batches, source_id, Counts(), told)
 

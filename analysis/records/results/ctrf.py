@@ -53,7 +53,7 @@ def read(stream: BinaryIO) -> Reading:
         else:
             reading.cut(f"test {number + 1} of the document has no name")
     _compare(reading, results.get("summary"), tests)
-    reading.suites = frozenset({print_of(reading.executions)})
+    reading.suites = {print_of(reading.executions): reading.executions}
     return reading
 
 

@@ -133,10 +133,29 @@ def read(stream: BinaryIO) -> Reading:
     reading = made.reading
     for event in events(stream, reading):
         made.take(event)
+    _distrust_parents(reading)
     failed = {one.test_id.split("::", 1)[0] for one in reading.executions if one.outcome in FAILED}
     for name, package in made.packages.items():
         _settle(reading, name, package, failed=name in failed)
     return reading
+
+
+def _distrust_parents(reading: Reading) -> None:
+    """A parent that passes once its failed child is no longer run has not passed."""
+    failing: dict[str, bool] = {}
+    for one in reading.executions:
+        if one.outcome is not None:
+            failing[one.test_id] = one.outcome in FAILED
+    parents = {name.rpartition("/")[0] for name, fails in failing.items() if fails and "/" in name}
+    failed_before: set[str] = set()
+    for one in reading.executions:
+        if one.outcome in FAILED:
+            failed_before.add(one.test_id)
+        elif one.test_id in parents & failed_before and one.outcome is Outcome.PASSED:
+            one.outcome = None
+            reading.notes.append(
+                Note("suspect-pass", f"{one.test_id} passed without the part of it that failed")
+            )
 
 
 def _settle(reading: Reading, name: str, package: _Package, *, failed: bool) -> None:

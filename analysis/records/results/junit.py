@@ -283,10 +283,9 @@ def read(stream: BinaryIO) -> Reading:
         reading.notes.append(
             Note("attempt-unfinished", "more records than tests: an empty one is no pass")
         )
-    reading.suites = frozenset(
-        print_of(one for case in group for one in of_case.get(id(case), ()))
-        for group in handler.groups
-    )
+    for group in handler.groups:
+        executions = [one for case in group for one in of_case.get(id(case), ())]
+        reading.suites = {**reading.suites, print_of(executions): executions}
     return reading
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
@@ -50,8 +50,9 @@ class Reading:
     """A result file, read.
 
     complete: the runner came to its end and nothing of the file is missing. exit_code, started:
-    None where the format does not say. suites: a print of each suite's content, by which copies
-    are told. rejects: (line, offset, raw bytes) of lines that are no event.
+    None where the format does not say. suites: the executions of each suite by the print of
+    its content, by which copies are told. rejects: (line, offset, raw bytes) of lines that are no
+    event.
     """
 
     format: str
@@ -61,7 +62,7 @@ class Reading:
     started: str | float | None = None
     finished: str | float | None = None
     notes: list[Note] = field(default_factory=list)
-    suites: frozenset[str] = frozenset()
+    suites: Mapping[str, Sequence[Execution]] = field(default_factory=dict)
     rejects: list[tuple[int, int, bytes]] = field(default_factory=list)
     never_reported: int = 0
 
@@ -69,6 +70,11 @@ class Reading:
         """Say that something is missing: the run cannot be a pass."""
         self.complete = False
         self.notes.append(Note("results-incomplete", why))
+
+    def leave_out(self, prints: Collection[str]) -> None:
+        """Take the executions of some suites out: they are counted elsewhere."""
+        out = {id(one) for name in prints for one in self.suites.get(name, ())}
+        self.executions = [one for one in self.executions if id(one) not in out]
 
     def settled(self) -> Reading:
         """The reading, its attempts numbered. A run without any result is incomplete."""

@@ -24,9 +24,9 @@ class _Attempt:
     phases: set[str] = field(default_factory=set)
 
     @property
-    def ended(self) -> bool:
-        """Torn down, so nothing of it can still be missing."""
-        return "teardown" in self.phases
+    def ran(self) -> bool:
+        """Called or torn down: set up alone, nothing is known of it."""
+        return bool(self.phases - {"setup"})
 
 
 _WORSE = (
@@ -87,7 +87,7 @@ class _Session:
             self.reading.executions.append(attempt.execution)
         attempt.phases.add(phase)
         self._worsen(attempt, item, phase)
-        if attempt.ended:
+        if attempt.ran:
             attempt.execution.outcome = attempt.worst
 
     def _worsen(self, attempt: _Attempt, item: Mapping[str, Any], phase: str) -> None:
