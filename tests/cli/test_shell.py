@@ -14,6 +14,7 @@ import pytest
 import tui
 from analysis.errors import AnalysisError, BadInput, EnvironmentFault
 from tui import cli
+from tui.cli import COMMANDS
 from tui.exit_codes import MEANINGS, ExitCode
 
 
@@ -32,13 +33,17 @@ def ending_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 class TestHelp:
-    def test_no_command_shows_the_help_and_is_no_error(self, run_tui) -> None:
-        bare, asked = run_tui(), run_tui("--help")
-        assert bare.returncode == asked.returncode == 0
-        assert bare.stdout == asked.stdout
-        assert bare.stderr == ""
-        for name in ("ingest", "attribute", "check", "rejects", "sql", "init"):
-            assert f"  {name} " in bare.stdout
+    def test_no_command_opens_the_dashboard_which_needs_a_terminal(self, run_tui) -> None:
+        bare = run_tui()
+        assert bare.returncode == ExitCode.BAD_INPUT
+        assert bare.stdout == ""
+        assert bare.stderr.startswith("tui: The dashboard needs a terminal. `tui check`")
+        assert len(bare.stderr.splitlines()) == 1
+
+    def test_the_help_names_every_command(self, run_tui) -> None:
+        shown = run_tui("--help").stdout
+        for name in COMMANDS:
+            assert f"  {name} " in shown
 
     def test_the_help_lists_every_exit_code(self, run_tui) -> None:
         shown = run_tui("--help").stdout

@@ -10,10 +10,11 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from dashboard import NARROW, SAMPLES, WIDE, index_of, opened, press, run, text_of
+from dashboard import CLOCK, NARROW, SAMPLES, WIDE, index_of, opened, press, run, settled, text_of
 from rich.cells import cell_len
 from rich.segment import Segment
 
@@ -50,6 +51,9 @@ SIZES = {"80x24": NARROW, "120x40": WIDE}
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("snapshots")
     logs = shutil.copytree(SAMPLES, folder / "sample_data")
+    written = (CLOCK - timedelta(hours=5)).timestamp()
+    for log in logs.rglob("*"):
+        os.utime(log, (written, written))
     return index_of(folder, *(logs / part for part in ("soak", "gate", "broken")))
 
 
@@ -111,7 +115,9 @@ def test_a_screen_is_drawn_as_it_was(index: Path, name: str, size: str) -> None:
     async def test() -> None:
         async with opened(index, SIZES[size], start=Start(tab)) as (app, pilot):
             await press(app, pilot, *keys)
+            # A filter is asked for a moment after the last key.
             await pilot.pause(0.3)
+            await settled(app, pilot)
             fits(app, SIZES[size])
             held(f"{name}-{size}", masked(text_of(app), index.parent) + "\n")
 

@@ -383,7 +383,7 @@ class BoardScreen(Screen[None]):
             "right",
             "left",
         )
-        return "There are no rows here." if name in of_rows else None
+        return "There is no row here." if name in of_rows else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys are text while a filter is typed."""

@@ -663,7 +663,7 @@ def test_enter_on_a_row_shows_the_tests_of_that_patch(two_patches: Path) -> None
         async with opened(two_patches, start=START) as (app, pilot):
             await press(app, pilot, "enter")
             assert isinstance(app.screen, TestsScreen)
-            assert 'patch:"patch-7" soak:"ports"' in text_of(app)
+            assert 'patch:="patch-7" soak:="ports"' in text_of(app)
 
     run(entered())
 

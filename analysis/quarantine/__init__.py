@@ -1,0 +1,1 @@
+"""Quarantine: a contract with an owner, an expiry, evidence and a price."""
