@@ -51,6 +51,16 @@ COMMANDS = {
     ),
     "compare": Entry("tui.commands.compare", "Say what a change did, test by test."),
     "export": Entry("tui.commands.export", "Write a report to take along: md, html, json, csv."),
+    "quarantine": Entry(
+        "tui.commands.quarantine",
+        "Keep the list of quarantined tests.",
+        "no: a rule refuses, or an entry has lapsed",
+    ),
+    "gate": Entry(
+        "tui.commands.gate",
+        "Say whether a run passes, with the quarantine list applied.",
+        "no: something failed that nothing excuses, or the run proves nothing",
+    ),
     "formats": Entry("tui.commands.formats", "List the result files that are read."),
     "rejects": Entry("tui.commands.rejects", "List the lines that could not be read."),
     "sql": Entry("tui.commands.sql", "Ask the index a question of your own."),

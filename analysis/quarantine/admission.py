@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from analysis.attribution.statistics import Count, need
+from analysis.attribution.statistics import Count, need, total
 from analysis.config import Policy
 from analysis.model import STRESS, Phase, UnitClass
 from analysis.quarantine.evidence import Evidence
@@ -75,6 +75,7 @@ def evidence_conditions(
     worse = [one for one in found.later if one.row[:1] in ("1", "2", "3")]
     matching = [one for one in patterns if one.matches(unit.test_id, found.signatures)]
     at_head = found.at_head
+    own = total(found.phases.values()).k
     return [
         Condition(
             "class is test flake (4a, 4b)",
@@ -92,8 +93,8 @@ def evidence_conditions(
         ),
         Condition(
             f"at least {policy.min_failures} failures",
-            unit.failures >= policy.min_failures,
-            f"{unit.failures} on record, {found.alone} alone",
+            own >= policy.min_failures,
+            f"{own} on record, {found.alone} alone",
             f"Run it until it failed {policy.min_failures} times.",
         ),
         Condition(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -266,7 +266,7 @@ class Desk:
         append(self.path, self.at, self.config, remembered)
         return made[0]
 
-    def _event(self, kind: Kind, entry: Entry, fields: dict[str, object]) -> Event:
+    def _event(self, kind: Kind, entry: Entry, fields: Mapping[str, object]) -> Event:
         known = {name: value for name, value in fields.items() if value is not None}
         return Event(kind, entry.name, entry.test_id, entry.variant, self.at, self.by, known)
 

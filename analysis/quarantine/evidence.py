@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from analysis.attribution.statistics import Count, interval, lower, need, total
+from analysis.attribution.statistics import Count, interval, lower, need
 from analysis.errors import BadInput
 from analysis.evidence.signatures import normal_form
 from analysis.model import ALONE, Role, UnitClass
@@ -69,7 +69,7 @@ ORDER BY started DESC NULLS LAST, run_id DESC LIMIT 2
 
 _CLEAN = """
 SELECT count(*) FILTER (failed), count(*) FROM results
-WHERE test_id = $test_id AND variant IS NOT DISTINCT FROM $variant AND role = 'subject'
+WHERE test_id = $test_id AND variant IS NOT DISTINCT FROM $variant AND role <> 'red'
     AND list_contains($phases, phase) AND failed IS NOT NULL AND usable AND NOT in_outage
     AND started > $since
 """
@@ -117,8 +117,10 @@ class Evidence:
 
     @property
     def alone(self) -> Count:
-        """The alone phases, pooled."""
-        return total(self.phases.get(phase, Count(0, 0)) for phase in ALONE)
+        """The alone phases, pooled, as the class rests on them: green's executions count where they
+        are the same."""
+        bound = self.unit.bounds["alone"]
+        return Count(int(bound["k"]), int(bound["n"]))
 
     @property
     def runs_to_leave(self) -> int | None:

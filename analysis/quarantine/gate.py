@@ -20,7 +20,7 @@ SELECT experiment, run_id, test_id, lane, outcome, failed, exc, said
 FROM (
     SELECT t.*, left(t.message, 8000) AS said, coalesce(t.variant, r.variant) AS lane
     FROM recorded_tests t JOIN runs r USING (experiment, run_id)
-    WHERE t.failed IS NOT NULL
+    WHERE t.failed IS NOT NULL AND r.role = 'subject'
     QUALIFY row_number() OVER (
         PARTITION BY experiment, run_id, test_id, lane, t.iteration,
             CASE WHEN t.attempt IS NULL THEN t.line_hash ELSE 0 END,
@@ -33,7 +33,7 @@ FROM (
 _RUNS = """
 SELECT r.experiment, r.run_id, r.complete, r.standing = 'void', r.logged_verdict,
     r.tests_failed, r.test_records
-FROM runs r ORDER BY r.experiment, r.run_id
+FROM runs r WHERE r.role = 'subject' ORDER BY r.experiment, r.run_id
 """
 
 
@@ -84,7 +84,7 @@ class Rules:
 
 
 def rule(connection: duckdb.DuckDBPyConnection, found: QuarantineList, rules: Rules) -> Ruling:
-    """Apply the list to everything that the index holds."""
+    """Apply the list to everything that the index holds of subjects: canaries are no patches."""
     ends = query.rows(connection, _ENDS)
     of_test: dict[tuple[str, str | None], list[bool]] = {}
     for _, _, test_id, variant, _, failed, _, _ in ends:

@@ -1,0 +1,54 @@
+"""Events of quarantine logs, as tests need them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from analysis.quarantine.events import Event, Kind, Signature, entry_id, stamp
+
+START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+TEST = "tests/test_clock.py::test_same_second"
+SIGNATURE = Signature("failed", "AssertionError", "clock crossed a boundary: # != #")
+
+
+def hours(count: float) -> datetime:
+    """So many hours after the start."""
+    return START + timedelta(hours=count)
+
+
+def event(kind: Kind, at: float = 0, test_id: str = TEST, **fields: Any) -> Event:
+    """An event of a test, so many hours after the start."""
+    said: dict[str, Any] = {}
+    if kind is Kind.QUARANTINED:
+        said = {
+            "owner": "mara",
+            "reason": "compares two clock reads",
+            "expires_at": stamp(hours(at + 24)),
+            "class": "test flake",
+            "row": "4b",
+            "experiment": "night",
+            "test_file": test_id.partition("::")[0],
+            "fixtures": ["tests/fixtures/clock"],
+            "signatures": [SIGNATURE._asdict()],
+            "evidence": {"alone": {"k": 7, "n": 200}, "newest": stamp(hours(at - 1))},
+        }
+    elif kind is Kind.RENEWED:
+        said = {
+            "expires_at": stamp(hours(at + 24)),
+            "experiment": "day",
+            "evidence": {"alone": {"k": 8, "n": 210}, "newest": stamp(hours(at - 1))},
+        }
+    elif kind is Kind.REVOKED:
+        said = {"reason": "a race"}
+    elif kind is Kind.NOTED:
+        said = {"text": "seen"}
+    variant = fields.pop("variant", None)
+    by = fields.pop("by", "mara")
+    name = fields.pop("entry", entry_id(test_id, variant))
+    return Event(kind, name, test_id, variant, hours(at), by, {**said, **fields})
+
+
+def log(*events: Event) -> bytes:
+    """The log of some events."""
+    return b"".join(one.text().encode() + b"\n" for one in events)
