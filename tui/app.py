@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,21 +15,24 @@ import duckdb
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.message import Message
 from textual.theme import Theme
 
 from analysis.config import load_config
 from analysis.errors import AnalysisError
+from analysis.quarantine.desk import Desk
 from analysis.queries.attributions import UnitKey
 from analysis.queries.causes import CauseRow
 from analysis.queries.experiments import Choice, chosen
 from analysis.queries.masthead import Summary, summary
-from analysis.store.runner import Outcome, Result, Runner, Waiting
+from analysis.store.runner import Failure, Outcome, Result, Runner, Waiting
+from tui.acts import Act
 from tui.exit_codes import ExitCode
 from tui.feed import Ended, Event, Feed, Reading, Refused, Taken
 from tui.glyphs import Glyphs, glyphs_for
 from tui.inks import DARK, LIGHT, PLAIN, Ink, Palette, sixteen
 from tui.look import Look
-from tui.messages import Exported, Fed, Headed
+from tui.messages import Drafted, Exported, Fed, Headed
 from tui.palette import Actions
 from tui.screens.base import BoardScreen
 from tui.screens.evidence import EvidenceScreen
@@ -49,12 +52,14 @@ TERMINAL_S = 1.0
 @dataclass(frozen=True)
 class Source:
     """What the dashboard is opened on. paths: logs that are read; none: those that the index
-    knows. final: no writer will complete a torn last line."""
+    knows. final: no writer will complete a torn last line. quarantine: the list; None for that of
+    the project."""
 
     db: Path
     paths: tuple[Path, ...] = ()
     experiment: str | None = None
     final: bool = False
+    quarantine: Path | None = None
 
 
 class Soakboard(App[int]):
@@ -82,7 +87,7 @@ class Soakboard(App[int]):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         super().__init__()
-        self._clock = clock
+        self._clock, self._source = clock, source
         self._glyphs = glyphs_for() if glyphs is None else glyphs
         self._utc, self._dark = False, True
         self.start = start or Start()
@@ -216,6 +221,66 @@ class Soakboard(App[int]):
 
         self.push_screen(DetailScreen(key, position, total))
 
+    def desk(self) -> Callable[[], Desk]:
+        """The place where the quarantine list is kept. BadInput is raised when it is used."""
+        from analysis.quarantine.log import list_path
+        from tui.person import who
+
+        source, clock = self._source, self._clock
+
+        def made() -> Desk:
+            config = load_config(Path.cwd())
+            path = source.quarantine or list_path(config, Path.cwd())
+            return Desk(path, config, who(), clock().replace(microsecond=0))
+
+        return made
+
+    def freeze(self, key: UnitKey) -> None:
+        """Quarantine a test, or say why not and what would change it."""
+        from tui.freezing import contract_of
+
+        desk = self.desk()
+        self.runner.ask(
+            "contract",
+            lambda connection: contract_of(connection, desk(), key),
+            lambda outcome: self._post(Drafted(outcome)),
+        )
+
+    def _post(self, message: Message) -> None:
+        self.post_message(message)
+
+    def on_drafted(self, event: Drafted) -> None:
+        """What a contract would be."""
+        from tui.freezing import screen_for
+
+        outcome = event.outcome
+        if isinstance(outcome, Result):
+            self.push_screen(screen_for(outcome.value, self.do_act))
+        else:
+            self._said_of(outcome)
+
+    def do_act(self, act: Act, given: Mapping[str, str]) -> None:
+        """Do something to the quarantine list, and say what became of it."""
+        desk = self.desk()
+        self.runner.ask(
+            "act",
+            lambda connection: act.do(connection, desk(), given),
+            lambda outcome: self._post(Exported(outcome)),
+        )
+
+    def _said_of(self, outcome: Outcome[Any]) -> None:
+        from analysis.quarantine.desk import NotAdmitted
+        from tui.freezing import refusal_screen
+
+        if isinstance(outcome, Waiting):
+            self._toast(f"It waits for {outcome.holder}, which writes to the index.")
+        elif isinstance(outcome, Failure) and isinstance(outcome.error, NotAdmitted):
+            self.push_screen(refusal_screen(outcome.error))
+        elif isinstance(outcome, Failure) and isinstance(outcome.error, AnalysisError):
+            self._toast(f"{outcome.error.message} {outcome.error.hint}".strip())
+        elif isinstance(outcome, Failure):
+            self._toast(f"It was not done: {outcome.error}")
+
     def pick_experiment(self) -> None:
         """Choose what the screens are about."""
 
@@ -268,16 +333,12 @@ class Soakboard(App[int]):
         self.push_screen(ExportScreen(what, write))
 
     def on_exported(self, event: Exported) -> None:
-        """Say what became of an export."""
-        outcome = event.outcome
-        if isinstance(outcome, Result):
-            self._toast(outcome.value)
-        elif isinstance(outcome, Waiting):
-            self._toast(f"The export waits for {outcome.holder}, which writes to the index.")
-        elif isinstance(outcome.error, AnalysisError):
-            self._toast(f"{outcome.error.message} {outcome.error.hint}".strip())
+        """Say what became of an export, or of an act on the quarantine list."""
+        if isinstance(event.outcome, Result):
+            self._toast(event.outcome.value)
+            self._changed()
         else:
-            self._toast(f"Nothing was written: {outcome.error}")
+            self._said_of(event.outcome)
 
     def _tab(self) -> str:
         return self.screen.tab if isinstance(self.screen, BoardScreen) else "overview"

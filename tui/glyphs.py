@@ -27,6 +27,8 @@ class Glyphs:
     lapsed: str = "!"
     reject: str = "!"
     active: str = "◷"
+    unlocked: str = "↺"
+    revoked: str = "⊗"
     pending: str = "◌"
     cursor: str = "▌"
     match: str = "▸"
@@ -92,6 +94,8 @@ ASCII = Glyphs(
     failed="x",
     none="-",
     active="o",
+    unlocked="u",
+    revoked="X",
     pending="_",
     cursor=">",
     match=">",

@@ -74,6 +74,13 @@ class Exported(Message):
 
 
 @dataclass
+class Drafted(Message):
+    """What the contract of a test would be, or why it cannot be told."""
+
+    outcome: Outcome[Any]
+
+
+@dataclass
 class Headed(Message):
     """What stands above every screen was read."""
 

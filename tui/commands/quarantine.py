@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ import click
 from tui.exit_codes import ExitCode
 from tui.machine import print_json
 from tui.opening import existing_index, index_for, json_option, tell
+from tui.person import who
 from tui.text import safe, table
 
 if TYPE_CHECKING:
@@ -471,18 +470,6 @@ def _desk(path: Path | None, by: str | None, at: datetime | None) -> Desk:
     config = load_config(Path.cwd())
     moment = (at or datetime.now(UTC)).replace(microsecond=0)
     return Desk(path or list_path(config, Path.cwd()), config, by or who(), moment)
-
-
-def who() -> str:
-    """Who acts: git's user, else the user of the machine."""
-    try:
-        done = subprocess.run(
-            ["git", "config", "user.email"], capture_output=True, text=True, timeout=10, check=False
-        )
-        said = done.stdout.strip()
-    except (OSError, subprocess.TimeoutExpired):
-        said = ""
-    return said or os.environ.get("USER") or "unknown"
 
 
 @contextmanager

@@ -363,8 +363,6 @@ class BoardScreen(Screen[None]):
             return "Nothing is read yet."
         if name == "export" and not self.what:
             return "What this screen shows has no export of its own."
-        if name == "freeze":
-            return "The quarantine list is not kept by this version yet."
         return ""
 
     def _why_not_beside_a_notice(self, name: str) -> str | None:

@@ -157,11 +157,6 @@ class TestsScreen(BoardScreen):
         row = self.rows.current if self.is_mounted else None
         if name in ("open", "copy", "freeze") and row is None:
             return "There is no row here."
-        if name == "freeze" and row is not None and not row.may_be_frozen:
-            return (
-                f"Refused: {row.unit_class} (row {row.row}) is not a test flake (4a, 4b). "
-                f"{row.action}"
-            )
         if name == "group" and self._group is not None:
             return "These rows are one group; Esc goes back to the groups."
         return ""
@@ -203,6 +198,11 @@ class TestsScreen(BoardScreen):
         """Show the tests behind a cause."""
         self._show_groups(causes.GROUPINGS[0], Ordering())
         self._show_units(Group(causes.GROUPINGS[0], cause.unit_class, cause.key))
+
+    def do_freeze(self) -> None:
+        row = self.rows.current
+        if row is not None:
+            self.board.freeze(row.key if isinstance(row, UnitLine) else row.sample)
 
     def do_group(self) -> None:
         names = causes.GROUPINGS
