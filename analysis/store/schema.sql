@@ -147,7 +147,9 @@ CREATE TABLE run_facts ( -- one row a run, put together from its lines
     ns VARCHAR, isolation VARCHAR, concurrency BIGINT, cpu_load BIGINT, switch_interval DOUBLE,
     cpus BIGINT, runner VARCHAR, image_digest VARCHAR, worker VARCHAR, rng_seed BIGINT,
     "order" VARCHAR, order_seed BIGINT, env VARCHAR, command VARCHAR,
-    workspace_generation VARCHAR, merged BOOLEAN, source VARCHAR,
+    workspace_generation VARCHAR, merged BOOLEAN, source VARCHAR, model_id VARCHAR,
+    prompt_sha256 VARCHAR, runner_digest VARCHAR, seed VARCHAR,
+    proof VARCHAR, -- JSON, as recorded
     has_start BOOLEAN NOT NULL, has_end BOOLEAN NOT NULL, complete BOOLEAN NOT NULL,
     logged_verdict VARCHAR NOT NULL, -- what the log says
     exit_code BIGINT, collected BIGINT, passed BIGINT, failed BIGINT, errors BIGINT,
@@ -219,7 +221,9 @@ SELECT
     r.* EXCLUDE (uncategorised, source_id),
     coalesce(f.standing, 'proven') AS standing,
     CASE WHEN f.standing = 'void' OR NOT r.complete THEN 'none' ELSE r.logged_verdict END AS verdict,
-    coalesce(f.standing, 'proven') <> 'void' AND r.complete AS usable,
+    -- What was read from a cache, or is a reviewer's opinion, was not executed.
+    NOT coalesce(r.source = 'opinion' OR r.proof ->> '$.cache.hit' = 'true', false) AS executed,
+    coalesce(f.standing, 'proven') <> 'void' AND r.complete AND executed AS usable,
     o.run_id IS NOT NULL AS in_outage,
     s.path AS log, r.source_id
 FROM run_facts r
