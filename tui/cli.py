@@ -49,6 +49,11 @@ COMMANDS = {
         "Say whether the gate may be trusted on this soak.",
         "no: a canary deviates, an outage, a flip, or a class that blocks",
     ),
+    "audit": Entry(
+        "tui.commands.audit",
+        "List the verdicts that prove nothing, and why.",
+        "no: a logged pass is no pass",
+    ),
     "compare": Entry("tui.commands.compare", "Say what a change did, test by test."),
     "export": Entry("tui.commands.export", "Write a report to take along: md, html, json, csv."),
     "rejects": Entry("tui.commands.rejects", "List the lines that could not be read."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
@@ -130,6 +130,12 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
     require_proof(connection, configs)
 
 
+def prepare_proofs(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) -> None:
+    """Make the temporary table `proved` of some experiments; see proofs.sql."""
+    _write_settings(connection, configs)
+    _script(connection, "proofs.sql")
+
+
 def require_proof(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) -> None:
     """Void what is unproven where the policy requires proof."""
     strict = [name for name, config in configs.items() if config.policy.require_proof]
@@ -173,10 +179,12 @@ def _apply_run_rules(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def apply_proof_rules(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+def apply_proof_rules(
+    connection: duckdb.DuckDBPyConnection, only: Collection[str] = ()
+) -> frozenset[str]:
     """Every rule on every block of the runs in `proved`, a pass a block that is there.
 
-    Returns the names of the blocks.
+    only: these blocks; () for all. Returns the names of the blocks that are there.
     """
     offered_blocks = frozenset(
         block
@@ -186,7 +194,7 @@ def apply_proof_rules(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
     )
     _spell_numbers(connection)
     for block in dict.fromkeys(rule.block for rule in PROOF_RULES):
-        if block not in offered_blocks:
+        if block not in offered_blocks or (only and block not in only):
             continue
         asked = [rule for rule in PROOF_RULES if rule.block == block]
         # A receipt of null is one that is missing; of other blocks nothing is offered then.

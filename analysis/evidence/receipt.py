@@ -5,7 +5,10 @@ from __future__ import annotations
 from analysis.evidence.rules import Family, FileRule, ProofRule, Told
 from analysis.model import Standing
 
-_IS_RECEIPT = "json_type(b) = 'OBJECT' AND (b ->> '$.path' IS NULL OR len(json_keys(b)) > 1) AND "
+# A path alone names a receipt, and is none.
+_IS_RECEIPT = (
+    "json_type(b) = 'OBJECT' AND len(list_filter(json_keys(b), lambda k: k <> 'path')) > 0 AND "
+)
 
 BOUND = {
     "diff_sha256": "r.patch_digest",

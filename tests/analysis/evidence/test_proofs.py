@@ -609,7 +609,7 @@ def test_no_shape_of_a_block_stops_the_audit(audited: Any) -> None:
     odd: list[Any] = [None, {}, [], "x", 1, True, {"path": {}, "bytes": [], "key": {"a": 1}}]
     lines = []
     for number, value in enumerate(odd):
-        proof = {block: value for block in (*SOUND, "route")}
+        proof = dict.fromkeys((*SOUND, "route"), value)
         lines.append({**CONTEXT, "run_id": str(number), "proof": proof})
     everywhere = ["é", -1, 1e308, {"a": []}, ["x"], "nan", "inf", "infinity", ""]
     for number, value in enumerate(everywhere):
