@@ -54,6 +54,11 @@ COMMANDS = {
         "List the verdicts that prove nothing, and why.",
         "no: a logged pass is no pass",
     ),
+    "proof": Entry(
+        "tui.commands.proof",
+        "Write proofs, and refuse at the gate what the audit would find.",
+        "no: refused, with the rule",
+    ),
     "compare": Entry("tui.commands.compare", "Say what a change did, test by test."),
     "export": Entry("tui.commands.export", "Write a report to take along: md, html, json, csv."),
     "rejects": Entry("tui.commands.rejects", "List the lines that could not be read."),

@@ -83,7 +83,8 @@ RULES = (
     _rule(
         "cache-foreign-route",
         """NOT coalesce(list_contains([r.model_id, r.proof ->> '$.route.model_class',
-            r.proof ->> '$.route.server_class', r.proof ->> '$.route'], proof_text(b, 'route')), false)
+            r.proof ->> '$.route.server_class', r.proof ->> '$.route'],
+            proof_text(b, 'route')), false)
             OR (b ->> '$.inputs.model') <> r.model_id""",
         """format('was cached on route {}, which is not its own',
             coalesce(proof_text(b, 'route'), 'unknown'))""",

@@ -94,7 +94,8 @@ class _Batch:
             self._ask_again(connection)
         query.write(
             connection,
-            """INSERT INTO findings SELECT unnest($experiments::VARCHAR[]), unnest($runs::VARCHAR[]),
+            """INSERT INTO findings
+            SELECT unnest($experiments::VARCHAR[]), unnest($runs::VARCHAR[]),
                 unnest($rules::VARCHAR[]), unnest($families::VARCHAR[]),
                 unnest($standings::VARCHAR[]), unnest($sentences::VARCHAR[]),
                 unnest($sources::INTEGER[]), unnest($lines::BIGINT[])""",

@@ -80,7 +80,8 @@ _DENIALS = (
             '{_WRITING}') AND (proof_text(b, 'approver') IS NULL
             OR list_contains(r.bots, lower(proof_text(b, 'approver')))
             OR contains(lower(proof_text(b, 'approver')), '[bot]'))""",
-        "format('used {} without the approval of a person', proof_text(r.proof -> '$.route', 'tool'))",
+        "format('used {} without the approval of a person', coalesce("
+        "proof_text(r.proof -> '$.route', 'tool'), 'a tool'))",
         Told("a shell that nobody approved on this route", "approver"),
     ),
 )
@@ -121,7 +122,8 @@ RECORD_RULES = (
                     proof ->> '$.grant.expires_at'] AS granted
                 FROM proved WHERE json_type(proof, '$.grant') = 'OBJECT'
             )
-            WINDOW once AS (PARTITION BY experiment, granted ORDER BY ended NULLS LAST, line, run_id)
+            WINDOW once AS (PARTITION BY experiment, granted
+                ORDER BY ended NULLS LAST, line, run_id)
         )
         WHERE use > 1
         """,

@@ -39,7 +39,8 @@ RULES = (
     _rule(
         "response-bad-status",
         "proof_number(b, 'status') IS DISTINCT FROM 200",
-        "format('rests on a response with status {}', coalesce(proof_text(b, 'status'), 'unknown'))",
+        "format('rests on a response with status {}',"
+        " coalesce(proof_text(b, 'status'), 'unknown'))",
         "an error page taken for an answer",
         "status",
     ),
@@ -47,7 +48,8 @@ RULES = (
         "response-not-json",
         """lower(trim(split_part(coalesce(proof_text(b, 'content_type'), ''), ';', 1)))
             <> 'application/json'""",
-        "format('rests on a response of type {}', coalesce(proof_text(b, 'content_type'), 'unknown'))",
+        "format('rests on a response of type {}',"
+        " coalesce(proof_text(b, 'content_type'), 'unknown'))",
         "an HTML page with status 200",
         "content_type",
     ),
@@ -64,9 +66,9 @@ RULES = (
         f"""proof_number(b, 'declared_bytes') IS NULL
             OR {_SIZE} IS DISTINCT FROM proof_number(b, 'declared_bytes')
             OR proof_number(b, 'bytes') <> proof_number(b, 'declared_bytes')""",
-        f"""format('rests on a response of {{}} bytes of which {{}} were declared',
+        f"""format('rests on a response of {{}} bytes; declared were {{}}',
             coalesce({_SIZE}::BIGINT::VARCHAR, '?'),
-            coalesce(proof_number(b, 'declared_bytes')::BIGINT::VARCHAR, 'no number'))""",
+            coalesce(proof_number(b, 'declared_bytes')::BIGINT::VARCHAR, 'none'))""",
         "a stream that was cut",
         "bytes, declared_bytes",
     ),
@@ -111,7 +113,8 @@ RULES = (
             coalesce(json_type({_BODY}), 'none') <> 'OBJECT'
             OR ({_KIND} = 'summary' AND (
                 coalesce(json_type({_BODY}, '$.findings'), 'NULL') NOT IN ('ARRAY', 'NULL')
-                OR coalesce(json_type({_BODY}, '$.summary'), 'NULL') NOT IN ('VARCHAR', 'NULL'))))""",
+                OR coalesce(json_type({_BODY}, '$.summary'), 'NULL')
+                    NOT IN ('VARCHAR', 'NULL'))))""",
         "'rests on a response of another shape than its kind has'",
         "a list where an object belongs",
         "kind, body or path",

@@ -32,7 +32,7 @@ def opened(root: Path, name: str) -> Iterator[BinaryIO]:
     """
     try:
         whole = os.path.realpath(root)
-        inside = os.path.relpath(os.path.realpath(os.path.join(whole, name)), whole)
+        inside = os.path.relpath(os.path.realpath(Path(whole, name)), whole)
         parts = Path(inside).parts
         if not parts or parts[0] == os.pardir:
             raise Unreadable("lies outside the directory of the evidence")
