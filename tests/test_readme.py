@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from analysis.attribution.table import TABLE
+from analysis.evidence.audit import catalogue
 from tui.cli import COMMANDS
 from tui.exit_codes import MEANINGS
 
@@ -15,6 +16,13 @@ README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 def test_the_readme_has_the_rows_of_the_decision_table_in_their_order() -> None:
     written = README.split("<!-- /table -->")[0].split("|---|---|---|\n")[-1].strip().splitlines()
     rows = [f"| {row.name} | {row.condition} | {row.unit_class} |" for row in TABLE]
+    assert written == rows
+
+
+def test_the_readme_has_a_row_for_every_rule_on_evidence() -> None:
+    table = README.split("<!-- rules: analysis/evidence -->")[1].split("<!-- /rules -->")[0]
+    written = table.strip().splitlines()[2:]
+    rows = [f"| {fooled} | `{fields}` | `{name}` |" for fooled, fields, name in catalogue()]
     assert written == rows
 
 

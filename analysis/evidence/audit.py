@@ -26,7 +26,7 @@ from analysis.evidence import (
     workspace,
 )
 from analysis.evidence.keys import canonical_json
-from analysis.evidence.rules import FileRule, ProofRule, RecordRule, Rule, RunRule
+from analysis.evidence.rules import Family, FileRule, ProofRule, RecordRule, Rule, RunRule
 from analysis.model import Standing
 from analysis.records.identity import normal_form
 from analysis.store import query
@@ -60,6 +60,15 @@ FILE_RULES: Sequence[FileRule] = (
     *receipt.FILE_RULES,
 )
 ALL_RULES: Sequence[Rule] = (*RUN_RULES, *PROOF_RULES, *RECORD_RULES, *FILE_RULES, outage.RULE)
+
+
+def catalogue() -> list[tuple[str, str, str]]:
+    """What fooled the gate, the fields to record against it, and the rule: a row a name, by
+    family."""
+    families = list(Family)
+    first = {rule.name: rule for rule in reversed(ALL_RULES)}
+    ordered = sorted(first.values(), key=lambda rule: families.index(rule.family))
+    return [(rule.told.fooled, rule.told.fields, rule.name) for rule in ordered]
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,7 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
         connection, "DELETE FROM findings WHERE experiment IN (SELECT experiment FROM touched)"
     )
     _apply_run_rules(connection)
+    _script(connection, "macros.sql")
     _script(connection, "proofs.sql")
     offered = apply_proof_rules(connection)
     for wide_rule in RECORD_RULES:
@@ -133,6 +143,7 @@ def audit(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) 
 def prepare_proofs(connection: duckdb.DuckDBPyConnection, configs: Mapping[str, Config]) -> None:
     """Make the temporary table `proved` of some experiments; see proofs.sql."""
     _write_settings(connection, configs)
+    _script(connection, "macros.sql")
     _script(connection, "proofs.sql")
 
 

@@ -30,15 +30,15 @@ def _field(name: str) -> str:
     # As `keys.review_key` writes them.
     if name == "system":
         return (
-            "to_json(trim(b ->> '$.inputs.system', ' ' || chr(9) || chr(10) || chr(11) || chr(12)"
-            " || chr(13)))::VARCHAR"
+            "canonical_text(to_json(trim(b ->> '$.inputs.system', "
+            "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)))::VARCHAR)"
         )
     if name == "files":
         return (
             "'[' || array_to_string(list_transform(list_sort(b ->> '$.inputs.files[*]'),"
-            " lambda file: to_json(file)::VARCHAR), ',') || ']'"
+            " lambda file: canonical_text(to_json(file)::VARCHAR)), ',') || ']'"
         )
-    return f"to_json(b ->> '$.inputs.{name}')::VARCHAR"
+    return f"canonical_text(to_json(b ->> '$.inputs.{name}')::VARCHAR)"
 
 
 def _key(names: tuple[str, ...]) -> str:

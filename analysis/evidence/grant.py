@@ -6,8 +6,12 @@ from analysis.evidence.keys import SECRET
 from analysis.evidence.rules import Family, ProofRule, RecordRule, Told
 from analysis.model import Standing
 
-ARGUMENTS = "coalesce(r.proof -> '$.route.args', '{}'::JSON)::VARCHAR"
+ARGUMENTS = "canonical_text(coalesce(r.proof -> '$.route.args', '{}'::JSON)::VARCHAR)"
 """What the route was called with, as text; no arguments are an empty object."""
+
+# Some numbers are written otherwise by DuckDB: `spelled` has the digests of their texts.
+ARGUMENTS_HASH = f"""coalesce(
+    (SELECT any_value(s.sha256) FROM spelled s WHERE s.text = {ARGUMENTS}), sha256({ARGUMENTS}))"""
 
 _WRITING = (
     r"(^|[^a-z])(shell|bash|sh|zsh|powershell|cmd|exec|execute|run|terminal|write|edit|patch|apply"
@@ -62,9 +66,7 @@ _DENIALS = (
     ),
     (
         "grant-args",
-        f"""lower(proof_text(b, 'arg_hash')) IS DISTINCT FROM coalesce(
-            (SELECT any_value(s.sha256) FROM spelled s WHERE s.text = {ARGUMENTS}),
-            sha256({ARGUMENTS}))""",
+        f"lower(proof_text(b, 'arg_hash')) IS DISTINCT FROM {ARGUMENTS_HASH}",
         "'used a grant for other arguments'",
         Told("a grant for other arguments", "arg_hash; proof.route.args"),
     ),

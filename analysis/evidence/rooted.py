@@ -40,13 +40,16 @@ def opened(root: Path, name: str) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise Unreadable(f"cannot be read ({(reason or 'no path').lower()})") from error
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
             raise Unreadable("is no regular file")
         if about.st_size > MOST_HASHED:
             raise Unreadable(f"is larger than {MOST_HASHED >> 20} MiB and is not read")
-        yield file
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            yield file
+    finally:
+        os.close(descriptor)
 
 
 def _descend(whole: str, parts: tuple[str, ...]) -> int:

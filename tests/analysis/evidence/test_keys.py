@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from importlib import resources
 from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
+from analysis.evidence.audit import _spell_numbers
 from analysis.evidence.cache import _KEY
+from analysis.evidence.grant import ARGUMENTS_HASH
 from analysis.evidence.keys import (
     COMPLETION_FIELDS,
     REVIEW_FIELDS,
@@ -22,6 +25,8 @@ from analysis.evidence.keys import (
     lease_key,
     review_key,
 )
+from analysis.store import query
+from analysis.store.index import open_memory
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 VALUES = st.recursive(
@@ -115,12 +120,35 @@ def test_a_lease_key_is_made_of_the_work_alone() -> None:
         lease_key("r", "", "h")
 
 
+@settings(max_examples=50, deadline=None)
 @given(REVIEWS | COMPLETIONS)
 def test_the_audit_computes_the_same_keys(inputs: dict[str, Any]) -> None:
+    macros = resources.files("analysis.evidence").joinpath("macros.sql").read_text("utf-8")
     with duckdb.connect() as connection:
+        connection.execute(macros)
         found = connection.execute(
             f"SELECT {_KEY} FROM (SELECT $block::JSON AS b)",
             {"block": canonical_json({"inputs": inputs})},
         ).fetchone()
     make = review_key if "files" in inputs else completion_key
     assert found == (make(inputs),)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.dictionaries(TEXT, VALUES, max_size=3))
+@example({"a": [1e16, 1.5e-07, 1.0, -0.0, "\x0f\\\\u000F", 10**25]})
+def test_the_audit_computes_the_same_hash_of_arguments(arguments: dict[str, Any]) -> None:
+    text = canonical_json(arguments)
+    with open_memory() as index:
+        connection = index.connection
+        query.script(
+            connection, resources.files("analysis.evidence").joinpath("macros.sql").read_text()
+        )
+        query.write(
+            connection,
+            "CREATE TEMP TABLE proved AS SELECT $proof::JSON AS proof",
+            {"proof": f'{{"grant": {{}}, "route": {{"args": {text}}}}}'},
+        )
+        _spell_numbers(connection)
+        ((found,),) = query.rows(connection, f"SELECT {ARGUMENTS_HASH} FROM proved r")
+    assert found == sha256(text.encode()).hexdigest()
