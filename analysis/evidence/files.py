@@ -92,6 +92,8 @@ class _Batch:
     def write(self, connection: duckdb.DuckDBPyConnection) -> None:
         if self._filled:
             self._ask_again(connection)
+        if not self._faults:
+            return
         query.write(
             connection,
             """INSERT INTO findings

@@ -202,6 +202,8 @@ SELECT
     r.concurrency, r.cpu_load, r.switch_interval, r.cpus, r.runner, r.image_digest, r.worker,
     r.rng_seed, r."order", r.order_seed, r.env, r.command, r.workspace_generation, r.merged,
     r.source, r.model_id, r.prompt_sha256, r.runner_digest, r.seed, r.proof,
+    NOT coalesce(r.source = 'opinion' OR (json_type(r.proof, '$.cache') = 'OBJECT'
+        AND lower(coalesce(r.proof ->> '$.cache.hit', 'true')) NOT IN ('false', '0')), false),
     r.has_start, r.has_end,
     NOT coalesce(r.cut, false) AND (r.has_end OR NOT r.has_start) AS complete,
     CASE

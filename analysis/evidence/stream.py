@@ -128,8 +128,7 @@ RECORD_RULES = (
             FROM run_facts
             ANTI JOIN (SELECT experiment, run_id FROM findings WHERE standing = 'void')
                 USING (experiment, run_id)
-            WHERE source IS DISTINCT FROM 'opinion' AND logged_verdict = 'pass' AND complete
-                AND coalesce(proof ->> '$.cache.hit', '') <> 'true'
+            WHERE executed AND logged_verdict = 'pass' AND complete
         ) e ON e.experiment = r.experiment AND e.patch_id = r.patch_id
             AND e.digest = coalesce(r.patch_digest, '')
         WHERE r.source = 'opinion' AND r.logged_verdict = 'pass'

@@ -150,6 +150,7 @@ CREATE TABLE run_facts ( -- one row a run, put together from its lines
     workspace_generation VARCHAR, merged BOOLEAN, source VARCHAR, model_id VARCHAR,
     prompt_sha256 VARCHAR, runner_digest VARCHAR, seed VARCHAR,
     proof VARCHAR, -- JSON, as recorded
+    executed BOOLEAN NOT NULL, -- neither read from a cache nor a reviewer's opinion
     has_start BOOLEAN NOT NULL, has_end BOOLEAN NOT NULL, complete BOOLEAN NOT NULL,
     logged_verdict VARCHAR NOT NULL, -- what the log says
     exit_code BIGINT, collected BIGINT, passed BIGINT, failed BIGINT, errors BIGINT,
@@ -221,9 +222,7 @@ SELECT
     r.* EXCLUDE (uncategorised, source_id),
     coalesce(f.standing, 'proven') AS standing,
     CASE WHEN f.standing = 'void' OR NOT r.complete THEN 'none' ELSE r.logged_verdict END AS verdict,
-    -- What was read from a cache, or is a reviewer's opinion, was not executed.
-    NOT coalesce(r.source = 'opinion' OR r.proof ->> '$.cache.hit' = 'true', false) AS executed,
-    coalesce(f.standing, 'proven') <> 'void' AND r.complete AND executed AS usable,
+    coalesce(f.standing, 'proven') <> 'void' AND r.complete AND r.executed AS usable,
     o.run_id IS NOT NULL AS in_outage,
     s.path AS log, r.source_id
 FROM run_facts r
