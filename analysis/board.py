@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import duckdb
 
-from analysis.config import Config, differences, override
+from analysis.config import Config, differences, override, read_inventory
 from analysis.errors import BadInput, EnvironmentFault
 from analysis.evidence.audit import Header, assign_experiments, audit, headers
 from analysis.evidence.outage import find_outages
@@ -30,6 +30,7 @@ from analysis.store.derived import forget_the_gone
 from analysis.store.index import Index, open_index, open_memory, transaction
 from analysis.store.ledger import Status
 from analysis.store.loader import STDIN, Ingest, SourceReport, ingest, rehearse, standard_input
+from analysis.store.transaction import put_back
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,12 @@ class Board:
             )
         return True
 
+    def pin(self, inventory: Path) -> None:
+        """Let the test ids of a file stand for the configured inventory. Raises BadInput for a
+        file that is missing or lists none."""
+        ids = read_inventory(inventory, Path("--inventory"))
+        self.config = replace(self.config, inventory=ids, inventory_file=inventory)
+
     def _overridden(self, configs: Mapping[str, Config]) -> dict[str, tuple[str, ...]]:
         """The keys in which an experiment's header overrules the file, or the policy."""
         return {
@@ -163,6 +170,21 @@ class Board:
             if header.lines > 1:
                 self.notices.append(f"experiment {name}: {header.lines} header lines disagree.")
         return configs
+
+
+@contextmanager
+def audited(board: Board, experiments: Sequence[str], root: Path | None) -> Iterator[None]:
+    """While this lasts, `findings` holds also what the files say that runs offer as proof.
+
+    root: where they lie; None for the directory of each log. What is on disk now may be gone
+    tomorrow: nothing of it stays in the index.
+    """
+    from analysis.evidence.files import audit_files
+
+    configs = board._configs()
+    with put_back(board.connection):
+        audit_files(board.connection, {name: configs[name] for name in experiments}, root)
+        yield
 
 
 @contextmanager
@@ -257,6 +279,7 @@ __all__ = [
     "Inputs",
     "SourceReport",
     "Status",
+    "audited",
     "log_names",
     "now",
     "open_board",

@@ -10,6 +10,7 @@ import pytest
 from pictures import FOLDER, PICTURES, picture, texts
 
 from analysis.attribution.table import TABLE
+from analysis.evidence.audit import catalogue
 from analysis.records.results import FORMATS
 from tui.actions import ACTIONS
 from tui.cli import COMMANDS
@@ -22,6 +23,13 @@ README = (TOP / "README.md").read_text("utf-8")
 def test_the_readme_has_the_rows_of_the_decision_table_in_their_order() -> None:
     written = README.split("<!-- /table -->")[0].split("|---|---|---|\n")[-1].strip().splitlines()
     rows = [f"| {row.name} | {row.condition} | {row.unit_class} |" for row in TABLE]
+    assert written == rows
+
+
+def test_the_readme_has_a_row_for_every_rule_on_evidence() -> None:
+    table = README.split("<!-- rules: analysis/evidence -->")[1].split("<!-- /rules -->")[0]
+    written = table.strip().splitlines()[2:]
+    rows = [f"| {fooled} | `{fields}` | `{name}` |" for fooled, fields, name in catalogue()]
     assert written == rows
 
 

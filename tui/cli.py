@@ -49,6 +49,16 @@ COMMANDS = {
         "Say whether the gate may be trusted on this soak.",
         "no: a canary deviates, an outage, a flip, or a class that blocks",
     ),
+    "audit": Entry(
+        "tui.commands.audit",
+        "List the verdicts that prove nothing, and why.",
+        "no: a logged pass is no pass",
+    ),
+    "proof": Entry(
+        "tui.commands.proof",
+        "Write proofs, and refuse at the gate what the audit would find.",
+        "no: refused, with the rule",
+    ),
     "compare": Entry("tui.commands.compare", "Say what a change did, test by test."),
     "export": Entry("tui.commands.export", "Write a report to take along: md, html, json, csv."),
     "quarantine": Entry(

@@ -30,7 +30,7 @@ WITH digests AS (
     FROM runs r
     LEFT JOIN whole_digests d ON d.digest = r.patch_digest
     LEFT JOIN whole_bases b ON b.base = r.base_sha
-    WHERE r.verdict <> 'none' AND NOT r.in_outage AND r.patch_id <> '(unknown)'
+    WHERE r.verdict <> 'none' AND r.executed AND NOT r.in_outage AND r.patch_id <> '(unknown)'
 ), flipped AS (
     SELECT work, within, base, patch_digest IS NULL AS unbound,
         list(DISTINCT experiment ORDER BY experiment) AS experiments,

@@ -1,6 +1,6 @@
 """What holds for a project: policy, canaries, inventory and oracle, and where its index lives."""
 
-from analysis.config.inventory import listed_ids
+from analysis.config.inventory import listed_ids, read_inventory
 from analysis.config.load import (
     FILE_NAME,
     Canaries,
@@ -28,4 +28,5 @@ __all__ = [
     "listed_ids",
     "load_config",
     "override",
+    "read_inventory",
 ]

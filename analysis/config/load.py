@@ -88,7 +88,8 @@ class Config:
     """What holds for a project.
 
     path: the file it was read from, None for the defaults. inventory: the pinned test ids
-    in the order of their file, None where nothing is pinned.
+    in the order of their file, None where nothing is pinned. prompt_versions: those whose cached
+    answers may be used; () for any.
     """
 
     path: Path | None = None
@@ -97,6 +98,7 @@ class Config:
     inventory_file: Path | None = None
     policy: Policy = field(default_factory=Policy)
     oracle: Oracle = field(default_factory=Oracle)
+    prompt_versions: tuple[str, ...] = ()
 
 
 def load_config(start: Path) -> Config:
@@ -202,6 +204,7 @@ def _config(path: Path, table: object) -> Config:
     file = reader.values(sections.get("inventory", {}), _INVENTORY, "inventory").get("file")
     listed = None if file is None else path.parent / file
     oracle = reader.values(sections.get("oracle", {}), _ORACLE, "oracle")
+    evidence = reader.values(sections.get("evidence", {}), _EVIDENCE, "evidence")
     return Config(
         path=path,
         canaries=_canaries(reader, sections.get("canaries", {}), Canaries()),
@@ -209,6 +212,7 @@ def _config(path: Path, table: object) -> Config:
         inventory_file=listed,
         policy=_policy(reader, sections.get("policy", {}), Policy()),
         oracle=replace(Oracle(), **oracle),
+        prompt_versions=evidence.get("prompt_versions", ()),
     )
 
 
@@ -223,7 +227,7 @@ def _policy(reader: Reader, raw: object, base: Policy) -> Policy:
     return replace(base, **reader.values(raw, _POLICY, "policy"))
 
 
-_SECTIONS = dict.fromkeys(("canaries", "inventory", "policy", "oracle"), TABLE)
+_SECTIONS = dict.fromkeys(("canaries", "inventory", "policy", "oracle", "evidence"), TABLE)
 _HEADER = {
     "canaries": TABLE,
     "inventory": Rule("a list of at least one test id", read_pins),
@@ -231,6 +235,7 @@ _HEADER = {
 }
 _INVENTORY = {"file": TEXT}
 _CANARY = dict.fromkeys(("patch_id", "test_id", "expect"), TEXT)
+_EVIDENCE = {"prompt_versions": TEXTS}
 _ORACLE = dict.fromkeys(("reviewers", "bots", "globs"), TEXTS)
 _POLICY = {
     "alpha": share(below=0.5),

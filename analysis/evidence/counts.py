@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from analysis.evidence.rules import Family, RecordRule, RunRule
+from analysis.evidence.rules import Family, RecordRule, RunRule, Told
 from analysis.model import Standing
 
 _PASS = "r.logged_verdict = 'pass' AND "
 
+_TOLD = {
+    "no-tests-collected": Told(
+        "a suite that collected nothing, exit code 5 mapped to pass", "collected, exit_code"
+    ),
+    "nothing-passed": Told("a suite in which every test was skipped", "passed"),
+    "counts-missing": Told("a verdict without numbers", "collected, passed"),
+    "counts-contradict": Told(
+        "a pass beside failures, a non-zero exit code or a killed process",
+        "collected, passed, failed, errors, skipped, exit_code, timed_out, crashed",
+    ),
+    "suite-cut": Told("-x, a limit of failures, or a worker that died", "collected, passed, ..."),
+    "inventory-missing": Told(
+        "a selector with a typo: fewer tests than are pinned", "test lines, or inventory_missing"
+    ),
+    "inventory-grew": Told("tests that nobody pinned", "test lines"),
+}
+
 
 def _rule(name: str, standing: Standing, condition: str, sentence: str) -> RunRule:
-    return RunRule(name, Family.COUNTS, standing, condition, sentence)
+    return RunRule(name, Family.COUNTS, standing, _TOLD[name], condition, sentence)
 
 
 RULES = (
@@ -120,6 +137,7 @@ RECORD_RULES = (
         "inventory-grew",
         Family.COUNTS,
         Standing.NOTE,
+        _TOLD["inventory-grew"],
         """
         WITH seen AS (
             SELECT t.experiment, t.test_norm, min(t.source_id) AS source_id, min(t.line) AS line

@@ -6,10 +6,17 @@ from collections.abc import Collection
 
 import duckdb
 
-from analysis.evidence.rules import Family
+from analysis.evidence.rules import Family, Rule, Told
 from analysis.evidence.signatures import most_common, normal_form
 from analysis.model import Standing
 from analysis.store import query
+
+RULE = Rule(
+    "outage",
+    Family.STREAM,
+    Standing.NOTE,
+    Told("a machine that was down, read as a hundred flaky tests", "started, finished, round"),
+)
 
 SHARE = 0.8
 TESTS = 20
@@ -123,11 +130,12 @@ def find_outages(
         query.write(
             connection,
             """INSERT INTO findings VALUES
-            ($experiment, NULL, 'outage', $family, $standing, $sentence, $source_id, $line)""",
+            ($experiment, NULL, $rule, $family, $standing, $sentence, $source_id, $line)""",
             {
                 "experiment": experiment,
-                "family": Family.STREAM,
-                "standing": Standing.NOTE,
+                "rule": RULE.name,
+                "family": RULE.family,
+                "standing": RULE.standing,
                 "sentence": f"outage in {where}{at}: {k} of {n} executions failed{said}",
                 "source_id": source_id,
                 "line": line,

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from analysis.evidence.rules import Family, RecordRule, RunRule
+from analysis.evidence.rules import Family, FileRule, ProofRule, RecordRule, RunRule, Told
 from analysis.model import Standing
+
+_TOLD = {
+    "log-incomplete": Told(
+        "a log that was cut: no start, no end, or fewer steps than it says",
+        "run_start, run_end, complete, steps; proof.log",
+    ),
+    "log-truncated": Told("half a line, read over", "whole lines; proof.log"),
+    "log-torn": Told("a log that ends in the middle of a record", "whole lines"),
+    "log-missing": Told("a log that is empty or was never written", "proof.log.path"),
+    "log-run-mismatch": Told("another run's log", "run_id on every line; proof.log"),
+    "log-digest-mismatch": Told("a log that was changed afterwards", "proof.log.sha256"),
+}
 
 
 def _rule(standing: Standing, condition: str, sentence: str) -> RunRule:
-    return RunRule("log-incomplete", Family.RUN_LOG, standing, condition, sentence)
+    return RunRule(
+        "log-incomplete", Family.RUN_LOG, standing, _TOLD["log-incomplete"], condition, sentence
+    )
 
 
 RULES = (
@@ -44,6 +58,7 @@ RECORD_RULES = (
         "log-truncated",
         Family.RUN_LOG,
         Standing.NOTE,
+        _TOLD["log-truncated"],
         """
         SELECT m.experiment, NULL AS run_id,
             format('{} of {} lines are no whole JSON object, first: line {}, {}',
@@ -62,6 +77,7 @@ RECORD_RULES = (
         "log-torn",
         Family.RUN_LOG,
         Standing.NOTE,
+        _TOLD["log-torn"],
         """
         SELECT m.experiment, NULL AS run_id,
             format('{} is finished and ends in a torn line', parse_filename(s.path)),
@@ -76,6 +92,7 @@ RECORD_RULES = (
         "log-torn",
         Family.RUN_LOG,
         Standing.NOTE,
+        _TOLD["log-torn"],
         """
         SELECT m.experiment, NULL AS run_id,
             format('{} is cut short: {}', parse_filename(s.path), s.damage), s.source_id,
@@ -85,4 +102,36 @@ RECORD_RULES = (
         WHERE s.damage <> '' AND s.finished AND s.tail <> 'reject'
         """,
     ),
+)
+
+PROOF_RULES = (
+    ProofRule(
+        "log-missing",
+        Family.RUN_LOG,
+        Standing.VOID,
+        _TOLD["log-missing"],
+        "log",
+        "proof_text(b, 'path') IS NULL",
+        "'offers a log and does not name its file'",
+    ),
+    ProofRule(
+        "log-digest-mismatch",
+        Family.RUN_LOG,
+        Standing.UNPROVEN,
+        _TOLD["log-digest-mismatch"],
+        "log",
+        "proof_text(b, 'sha256') IS NULL",
+        "'offers a log without the digest to hold it against'",
+    ),
+)
+
+FILE_RULES = tuple(
+    FileRule(name, Family.RUN_LOG, Standing.VOID, _TOLD[name])
+    for name in (
+        "log-missing",
+        "log-truncated",
+        "log-incomplete",
+        "log-run-mismatch",
+        "log-digest-mismatch",
+    )
 )

@@ -136,7 +136,9 @@ WITH lines AS MATERIALIZED (
         min(image_digest) AS image_digest, min(worker) AS worker, min(rng_seed) AS rng_seed,
         min("order") AS "order", min(order_seed) AS order_seed, min(env) AS env,
         min(command) AS command, min(workspace_generation) AS workspace_generation,
-        bool_or(merged) AS merged, min(source) AS source,
+        bool_or(merged) AS merged, min(source) AS source, min(model_id) AS model_id,
+        min(prompt_sha256) AS prompt_sha256, min(runner_digest) AS runner_digest,
+        min(seed) AS seed, min(proof) AS proof,
         bool_or(kind = 'run_start') AS has_start, bool_or(kind = 'run_end') AS has_end,
         bool_or(kind = 'verdict') AS has_verdict, bool_or(complete = false) AS cut,
         -- The end marker speaks for the run; a verdict line only where there is none.
@@ -179,7 +181,12 @@ WITH lines AS MATERIALIZED (
             CASE WHEN min(env) <> max(env) THEN 'env' END,
             CASE WHEN min(command) <> max(command) THEN 'command' END,
             CASE WHEN min(workspace_generation) <> max(workspace_generation) THEN 'workspace_generation' END,
-            CASE WHEN min(exit_code) <> max(exit_code) THEN 'exit_code' END
+            CASE WHEN min(exit_code) <> max(exit_code) THEN 'exit_code' END,
+            CASE WHEN min(model_id) <> max(model_id) THEN 'model_id' END,
+            CASE WHEN min(prompt_sha256) <> max(prompt_sha256) THEN 'prompt_sha256' END,
+            CASE WHEN min(runner_digest) <> max(runner_digest) THEN 'runner_digest' END,
+            CASE WHEN min(seed) <> max(seed) THEN 'seed' END,
+            CASE WHEN min(proof) <> max(proof) THEN 'proof' END
         ], lambda name: name IS NOT NULL) AS disagreeing
     FROM keyed
     GROUP BY ALL
@@ -194,7 +201,10 @@ SELECT
     r.variant, coalesce(r.phase, 'gate') AS phase, r.round, r.attempt, r.ns, r.isolation,
     r.concurrency, r.cpu_load, r.switch_interval, r.cpus, r.runner, r.image_digest, r.worker,
     r.rng_seed, r."order", r.order_seed, r.env, r.command, r.workspace_generation, r.merged,
-    r.source, r.has_start, r.has_end,
+    r.source, r.model_id, r.prompt_sha256, r.runner_digest, r.seed, r.proof,
+    NOT coalesce(r.source = 'opinion' OR (json_type(r.proof, '$.cache') = 'OBJECT'
+        AND lower(coalesce(r.proof ->> '$.cache.hit', 'true')) NOT IN ('false', '0')), false),
+    r.has_start, r.has_end,
     NOT coalesce(r.cut, false) AND (r.has_end OR NOT r.has_start) AS complete,
     CASE
         WHEN list_contains(r.verdicts, 'fail') THEN 'fail'
@@ -213,7 +223,7 @@ SELECT
     coalesce(t.tests_failed, 0), coalesce(t.tests_never_passed, 0),
     -- Only a whole suite can miss a pinned test: other arms repeat a single one by design.
     CASE
-        WHEN t.test_records > 0 AND coalesce(r.phase, 'gate') IN ('soak', 'gate')
+        WHEN (t.test_records > 0 OR r.collected = 0) AND coalesce(r.phase, 'gate') IN ('soak', 'gate')
             THEN coalesce(p.pinned, 0) - coalesce(q.pinned_recorded, 0)
         ELSE 0
     END AS pinned_missing,

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from analysis.evidence.rules import Family, RecordRule, RunRule
+from analysis.evidence.rules import Family, RecordRule, RunRule, Told
 from analysis.model import Standing
+
+_TOLD = {
+    "records-disagree": Told("lines of one run that contradict each other", "the same on each"),
+    "duplicate-run-id": Told("two runs under one name", "a run_id of its own for each run"),
+    "clock-suspect": Told("a clock that was never set", "started, finished"),
+    "alias-conflict": Told("two names of one field, two values", "canonical names only"),
+    "unlabelled-zone": Told("local time read as UTC", "times with a zone"),
+    "log-run-mismatch": Told("another run's log", "run_id on every line; proof.log"),
+    "repeated-line": Told("one line written twice", "every line once"),
+    "retry-or-collision": Told("two tests of one name, or a retry", "attempt, iteration"),
+    "unstable-id": Told("an id that is another one in every run", "test_id"),
+    "opinion-alone": Told("a reviewer's yes without any executed run", "source"),
+}
 
 RULES = (
     RunRule(
         "records-disagree",
         Family.STREAM,
         Standing.NOTE,
+        _TOLD["records-disagree"],
         "len(r.disagreeing) > 0",
         "'its lines disagree about ' || array_to_string(r.disagreeing, ', ')",
     ),
@@ -17,6 +31,7 @@ RULES = (
         "duplicate-run-id",
         Family.STREAM,
         Standing.NOTE,
+        _TOLD["duplicate-run-id"],
         "r.copies > 1",
         "format('its run id stands for {} different records', r.copies)",
     ),
@@ -24,6 +39,7 @@ RULES = (
         "clock-suspect",
         Family.STREAM,
         Standing.NOTE,
+        _TOLD["clock-suspect"],
         "r.finished < r.started",
         "'finished before it started'",
     ),
@@ -53,7 +69,9 @@ _UNCOUNTED = """
 
 
 def _noted(name: str) -> RecordRule:
-    return RecordRule(name, Family.STREAM, Standing.NOTE, _FROM_READER.replace("{rule}", name))
+    return RecordRule(
+        name, Family.STREAM, Standing.NOTE, _TOLD[name], _FROM_READER.replace("{rule}", name)
+    )
 
 
 RECORD_RULES = (
@@ -72,6 +90,7 @@ RECORD_RULES = (
         "repeated-line",
         Family.STREAM,
         Standing.NOTE,
+        _TOLD["repeated-line"],
         _UNCOUNTED.replace("{rule}", "repeated-line").replace(
             "{sentence}", "{} byte-identical lines are counted once, e.g. {}"
         ),
@@ -80,6 +99,7 @@ RECORD_RULES = (
         "retry-or-collision",
         Family.STREAM,
         Standing.NOTE,
+        _TOLD["retry-or-collision"],
         _UNCOUNTED.replace("{rule}", "attempt").replace(
             "{sentence}", "{} more records of the same test and iteration, e.g. {}"
         ),
@@ -88,6 +108,7 @@ RECORD_RULES = (
         "unstable-id",
         Family.STREAM,
         Standing.NOTE,
+        _TOLD["unstable-id"],
         """
         SELECT t.experiment, NULL AS run_id,
             format('{} test ids hold an address, a UUID or a cut repr, e.g. {}',
@@ -96,6 +117,28 @@ RECORD_RULES = (
         FROM recorded_tests t
         WHERE t.unstable_id
         GROUP BY t.experiment
+        """,
+    ),
+    RecordRule(
+        "opinion-alone",
+        Family.STREAM,
+        Standing.VOID,
+        _TOLD["opinion-alone"],
+        """
+        -- A second opinion may subtract, never add.
+        SELECT r.experiment, r.run_id, 'says pass by opinion, and no executed run of the patch did',
+            r.source_id, r.line
+        FROM run_facts r
+        SEMI JOIN touched USING (experiment)
+        ANTI JOIN (
+            SELECT experiment, patch_id, coalesce(patch_digest, '') AS digest
+            FROM run_facts
+            ANTI JOIN (SELECT experiment, run_id FROM findings WHERE standing = 'void')
+                USING (experiment, run_id)
+            WHERE executed AND logged_verdict = 'pass' AND complete
+        ) e ON e.experiment = r.experiment AND e.patch_id = r.patch_id
+            AND e.digest = coalesce(r.patch_digest, '')
+        WHERE r.source = 'opinion' AND r.logged_verdict = 'pass'
         """,
     ),
 )

@@ -22,8 +22,8 @@ CELLS = """
 SELECT experiment, patch_id, role, phase, run_id, started, round, in_outage, log, line,
     row(coalesce(started, 'infinity'::TIMESTAMP),
         CASE WHEN started IS NULL THEN row(round, log, line) END, run_id) AS place,
-    CASE WHEN standing = 'void' THEN 'v' ELSE left(verdict, 1) END AS cell,
-    nullif(verdict, 'none') AS verdict
+    CASE WHEN standing = 'void' THEN 'v' WHEN executed THEN left(verdict, 1) ELSE 'n' END AS cell,
+    CASE WHEN executed THEN nullif(verdict, 'none') END AS verdict
 FROM runs WHERE list_contains($experiments, experiment)
 """
 """The runs of the experiments $experiments. `place` orders them; verdict is NULL for none."""

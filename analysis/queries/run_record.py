@@ -41,7 +41,16 @@ LIMIT $limit
 """
 
 # What stands beside the facts rather than among them.
-_NOT_FACTS = ("experiment", "run_id", "log", "line", "source_id", "disagreeing", "usable")
+_NOT_FACTS = (
+    "experiment",
+    "run_id",
+    "log",
+    "line",
+    "source_id",
+    "disagreeing",
+    "usable",
+    "executed",
+)
 
 
 @dataclass(frozen=True)

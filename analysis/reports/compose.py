@@ -13,12 +13,13 @@ from analysis.queries.canary_cells import CanaryRow
 from analysis.queries.overview import Overview
 from analysis.queries.reports import CanaryReport
 from analysis.queries.stability import PatchRow
-from analysis.reports.content import Classes, Content, Scope, Verdicts, What
+from analysis.reports.content import Classes, Content, Evidence, Scope, Verdicts, What
 from analysis.reports.document import Bar, Bars, Column, Document, Kind, Rates, Section, Table
 from analysis.reports.wording import (
     LEGEND,
     MARKS,
     bound,
+    evidence_sentence,
     flips_sentence,
     quarantine_sentence,
     strip,
@@ -40,6 +41,8 @@ def document(content: Content) -> Document:
         sections += [_tests(content.classes), _experiments(content.classes)]
     if content.verdicts is not None:
         sections.append(_stability(content.verdicts))
+    if content.evidence is not None:
+        sections.append(_evidence(content.evidence))
     answer = trust_sentence(content.overview)
     if content.scope.what is not What.ALL:
         # A report on one question has its answer on top, and once.
@@ -285,3 +288,52 @@ def _tells(found: Verdicts) -> Table:
         for experiment, tell in list(pairs)[:MOST_ROWS]
     )
     return Table("The tell: what a stable and a varying patch share", columns, rows, len(pairs))
+
+
+def _evidence(found: Evidence) -> Section:
+    return Section(
+        title="Which verdicts prove nothing?",
+        answer=evidence_sentence(found.totals),
+        tables=(_overturned(found), _findings(found)),
+    )
+
+
+def _overturned(found: Evidence) -> Table:
+    columns = (
+        *(Column("run", _NAME), Column("patch", _NAME), Column("soak", _NAME), Column("merged")),
+        *(Column("rules"), Column("why"), Column("record", _NAME)),
+    )
+    rows = tuple(
+        (
+            one.run_id,
+            one.patch_id,
+            one.experiment,
+            {None: "", True: "merged", False: "not merged"}[one.merged],
+            ", ".join(one.rules),
+            one.sentence,
+            f"{one.path}:{one.line}",
+        )
+        for one in found.overturned[:MOST_ROWS]
+    )
+    return Table("Overturned: logged passes that are none", columns, rows, len(found.overturned))
+
+
+def _findings(found: Evidence) -> Table:
+    columns = (
+        *(Column("weight"), Column("rule"), Column("soak", _NAME), Column("run", _NAME)),
+        *(Column("logged"), Column("today"), Column("why"), Column("record", _NAME)),
+    )
+    rows = tuple(
+        (
+            one.standing.value,
+            one.rule,
+            one.experiment,
+            one.run_id or "",
+            one.logged or "",
+            one.verdict or "",
+            one.sentence,
+            f"{one.path}:{one.line}" if one.path else "",
+        )
+        for one in found.findings[:MOST_ROWS]
+    )
+    return Table("Findings, void first", columns, rows, len(found.findings))

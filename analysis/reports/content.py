@@ -11,8 +11,15 @@ import duckdb
 
 from analysis.attribution.flips import Flip, find_flips
 from analysis.queries.attributions import UnitKey, UnitRow, worst_first
+from analysis.queries.audited import (
+    AuditFinding,
+    AuditTotals,
+    audit_findings,
+    audit_totals,
+)
 from analysis.queries.canary_cells import CanaryRow, canaries_of
 from analysis.queries.causes import unit_page
+from analysis.queries.overturned import OverturnedRow, overturned_page
 from analysis.queries.overview import Overview, overview
 from analysis.queries.paging import PageRequest
 from analysis.queries.rates import PhaseRate, rates_by_phase
@@ -30,6 +37,7 @@ class What(StrEnum):
 
     ATTRIBUTION = "attribution"
     STABILITY = "stability"
+    EVIDENCE = "evidence"
     ALL = "all"
 
 
@@ -37,7 +45,8 @@ class What(StrEnum):
 class Scope:
     """What to export: of which experiments, as of when (UTC), and of which rows.
 
-    filter: as in the dashboard's lists; it leaves out units and patches, and "" leaves out none.
+    filter: as in the dashboard's lists; it leaves out units, patches and overturned passes, and ""
+    leaves out none.
     """
 
     what: What
@@ -66,6 +75,15 @@ class Verdicts:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """Which verdicts prove nothing. overturned: logged passes that are none, newest first."""
+
+    findings: tuple[AuditFinding, ...]
+    overturned: tuple[OverturnedRow, ...]
+    totals: AuditTotals
+
+
+@dataclass(frozen=True)
 class Content:
     """The rows of an export. A part that was not asked for is None."""
 
@@ -73,6 +91,7 @@ class Content:
     overview: Overview
     classes: Classes | None
     verdicts: Verdicts | None
+    evidence: Evidence | None
 
 
 def read(connection: duckdb.DuckDBPyConnection, scope: Scope) -> Content:
@@ -80,8 +99,24 @@ def read(connection: duckdb.DuckDBPyConnection, scope: Scope) -> Content:
     return Content(
         scope,
         overview(connection, scope.experiments),
-        None if scope.what is What.STABILITY else read_classes(connection, scope),
-        None if scope.what is What.ATTRIBUTION else read_verdicts(connection, scope),
+        read_classes(connection, scope) if asks(scope, What.ATTRIBUTION) else None,
+        read_verdicts(connection, scope) if asks(scope, What.STABILITY) else None,
+        read_evidence(connection, scope) if asks(scope, What.EVIDENCE) else None,
+    )
+
+
+def asks(scope: Scope, part: What) -> bool:
+    """Whether a part is to be exported."""
+    return scope.what in (part, What.ALL)
+
+
+def read_evidence(connection: duckdb.DuckDBPyConnection, scope: Scope) -> Evidence:
+    """The findings, and the overturned passes that the filter leaves."""
+    request = PageRequest(scope.filter, size=_WHOLE)
+    return Evidence(
+        tuple(audit_findings(connection, scope.experiments)),
+        tuple(overturned_page(connection, scope.experiments, request).rows),
+        audit_totals(connection, scope.experiments),
     )
 
 

@@ -15,7 +15,14 @@ import duckdb
 from analysis.errors import BadInput, EnvironmentFault
 from analysis.reports.compose import document
 from analysis.reports.content import Content, Scope, What, read
-from analysis.reports.forms import canary_json, check_json, stability_json, unit_json
+from analysis.reports.forms import (
+    canary_json,
+    check_json,
+    finding_json,
+    overturned_json,
+    stability_json,
+    unit_json,
+)
 from analysis.reports.harmless import inert, plain
 from analysis.reports.html import page
 from analysis.reports.markdown import markdown
@@ -88,7 +95,8 @@ def refuse_two_tables(what: What, form: Format) -> None:
     """BadInput for a CSV of everything."""
     if what is What.ALL and form is Format.CSV:
         raise BadInput(
-            "A CSV holds one table.", "Choose --what attribution or --what stability, or JSON."
+            "A CSV holds one table.",
+            "Choose --what attribution, stability or evidence, or JSON.",
         )
 
 
@@ -141,6 +149,9 @@ def _lists(content: Content) -> Mapping[str, Iterable[Mapping[str, Any]]]:
     if content.verdicts is not None:
         lists["patches"] = map(stability_json, content.verdicts.patches)
         lists["canaries"] = map(canary_json, content.verdicts.canaries)
+    if content.evidence is not None:
+        lists["findings"] = map(finding_json, content.evidence.findings)
+        lists["overturned"] = map(overturned_json, content.evidence.overturned)
     return lists
 
 
@@ -158,12 +169,14 @@ class _Line:
 def _csv(content: Content) -> Iterator[str]:
     """A line a row of the frame of what was asked for."""
     # Reading, Markdown, HTML and JSON need no pandas, and it is slow to import.
-    from analysis.reports.frames import frame_of_patches, frame_of_units
+    from analysis.reports.frames import frame_of_findings, frame_of_patches, frame_of_units
 
     if content.classes is not None:
         frame = frame_of_units(content.classes.units)
     elif content.verdicts is not None:
         frame = frame_of_patches(content.verdicts.canaries, content.verdicts.patches)
+    elif content.evidence is not None:
+        frame = frame_of_findings(content.evidence.findings)
     known = frame.astype(object).where(frame.notna(), None)
     writer = csv.writer(_Line(), lineterminator="\n")
     yield writer.writerow(frame.columns)

@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from analysis.attribution.flips import Flip
     from analysis.attribution.tell import Tell
     from analysis.queries.attributions import UnitRow
+    from analysis.queries.audited import AuditFinding, AuditTotals
     from analysis.queries.canary_cells import CanaryRow
+    from analysis.queries.overturned import OverturnedRow
     from analysis.queries.reports import CanaryReport, ExperimentReport, PatchReport
     from analysis.queries.stability import PatchRow
 
@@ -173,4 +175,48 @@ def _tell(tell: Tell) -> dict[str, Any]:
         "varying": tell.varying,
         "varying_fails": [tell.varying_fails, tell.varying_runs],
         "resource": resource,
+    }
+
+
+def finding_json(found: AuditFinding) -> dict[str, Any]:
+    """A finding of the audit: logged is the verdict of the log, verdict what counts today."""
+    return {
+        "rule": found.rule,
+        "family": found.family,
+        "experiment": found.experiment,
+        "run_id": found.run_id,
+        "patch_id": found.patch_id,
+        "path": found.path,
+        "line": found.line,
+        "sentence": found.sentence,
+        "logged": found.logged,
+        "verdict": found.verdict,
+        "standing": found.standing,
+    }
+
+
+def overturned_json(row: OverturnedRow) -> dict[str, Any]:
+    """A logged pass that is none. merged: null where the log does not say."""
+    return {
+        "experiment": row.experiment,
+        "run_id": row.run_id,
+        "patch_id": row.patch_id,
+        "phase": row.phase,
+        "rules": list(row.rules),
+        "sentence": row.sentence,
+        "at": row.at,
+        "merged": row.merged,
+        "path": row.path,
+        "line": row.line,
+    }
+
+
+def audit_totals_json(found: AuditTotals) -> dict[str, Any]:
+    """How many runs, passes, and passes that prove nothing."""
+    return {
+        "runs": found.runs,
+        "passes": found.passes,
+        "overturned": found.overturned,
+        "void": found.void,
+        "unproven": found.unproven,
     }

@@ -25,9 +25,11 @@ import pandas as pd
 
 from analysis.model import Phase
 from analysis.queries.attributions import UnitRow, units
+from analysis.queries.audited import AuditFinding, audit_findings
 from analysis.queries.canary_cells import CanaryRow, canaries_of
 from analysis.queries.cells import CELLS
 from analysis.queries.stability import PatchRow, patch_rows
+from analysis.reports.forms import finding_json
 from analysis.store import query
 
 _ATTRIBUTION = (
@@ -40,6 +42,11 @@ _ATTRIBUTION = (
 _STABILITY = (
     "experiment", "role", "patch_id", "judged_on", "flips", "k", "n", "lower", "upper", "runs",
     "outage_runs", "tell", *(phase.value for phase in Phase),
+)  # fmt: skip
+
+_EVIDENCE = (
+    "standing", "rule", "family", "experiment", "run_id", "patch_id", "logged", "verdict",
+    "sentence", "path", "line",
 )  # fmt: skip
 
 _VERDICTS = f"""
@@ -102,6 +109,18 @@ def frame_of_patches(canaries: Iterable[CanaryRow], patches: Iterable[PatchRow])
     """Canaries and patches as a frame, in their order."""
     records = [*map(_canary, canaries), *map(_patch, patches)]
     return pd.DataFrame.from_records(records, columns=_STABILITY)
+
+
+def evidence_frame(
+    connection: duckdb.DuckDBPyConnection, experiments: Sequence[str]
+) -> pd.DataFrame:
+    """One row a finding, void first: its rule, its record, the verdict before and after."""
+    return frame_of_findings(audit_findings(connection, experiments))
+
+
+def frame_of_findings(found: Iterable[AuditFinding]) -> pd.DataFrame:
+    """Findings as a frame, in their order."""
+    return pd.DataFrame.from_records(list(map(finding_json, found)), columns=_EVIDENCE)
 
 
 def _unit(unit: UnitRow) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from analysis.model import UnitClass
 from analysis.queries.attributions import UnitRow
+from analysis.queries.audited import AuditTotals
 from analysis.queries.overview import Overview, Trust
 from analysis.queries.stability import Totals
 
@@ -59,6 +60,14 @@ def flips_sentence(found: Totals) -> str:
         f"⇄ {found.patches_flipped:,} OF {found.patches:,} PATCHES FLIPPED  in "
         f"{found.flipped:,} of {found.rows:,} soaks of a patch; {found.held:,} held, "
         f"{found.void:,} have no verdict."
+    )
+
+
+def evidence_sentence(found: AuditTotals) -> str:
+    """How many logged passes prove nothing."""
+    return (
+        f"⊘ {found.overturned:,} OF {found.passes:,} LOGGED PASSES PROVE NOTHING  of "
+        f"{found.runs:,} runs {found.void:,} are void, {found.unproven:,} unproven."
     )
 
 

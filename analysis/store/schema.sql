@@ -153,7 +153,10 @@ CREATE TABLE run_facts ( -- one row a run, put together from its lines
     ns VARCHAR, isolation VARCHAR, concurrency BIGINT, cpu_load BIGINT, switch_interval DOUBLE,
     cpus BIGINT, runner VARCHAR, image_digest VARCHAR, worker VARCHAR, rng_seed BIGINT,
     "order" VARCHAR, order_seed BIGINT, env VARCHAR, command VARCHAR,
-    workspace_generation VARCHAR, merged BOOLEAN, source VARCHAR,
+    workspace_generation VARCHAR, merged BOOLEAN, source VARCHAR, model_id VARCHAR,
+    prompt_sha256 VARCHAR, runner_digest VARCHAR, seed VARCHAR,
+    proof VARCHAR, -- JSON, as recorded
+    executed BOOLEAN NOT NULL, -- neither read from a cache nor a reviewer's opinion
     has_start BOOLEAN NOT NULL, has_end BOOLEAN NOT NULL, complete BOOLEAN NOT NULL,
     logged_verdict VARCHAR NOT NULL, -- what the log says
     exit_code BIGINT, collected BIGINT, passed BIGINT, failed BIGINT, errors BIGINT,
@@ -225,7 +228,7 @@ SELECT
     r.* EXCLUDE (uncategorised, source_id),
     coalesce(f.standing, 'proven') AS standing,
     CASE WHEN f.standing = 'void' OR NOT r.complete THEN 'none' ELSE r.logged_verdict END AS verdict,
-    coalesce(f.standing, 'proven') <> 'void' AND r.complete AS usable,
+    coalesce(f.standing, 'proven') <> 'void' AND r.complete AND r.executed AS usable,
     o.run_id IS NOT NULL AS in_outage,
     s.path AS log, r.source_id
 FROM run_facts r

@@ -10,7 +10,7 @@ import duckdb
 from analysis.store.faults import Damaged, IndexFault, is_damage, is_interrupt, reason
 from analysis.store.query import running
 
-__all__ = ["IndexFault", "transaction"]
+__all__ = ["IndexFault", "put_back", "transaction"]
 
 
 @contextmanager
@@ -42,6 +42,17 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     except BaseException:
         _roll_back(connection)
         raise
+
+
+@contextmanager
+def put_back(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Whatever is written in between is gone at the end."""
+    with running():
+        connection.begin()
+    try:
+        yield
+    finally:
+        _roll_back(connection)
 
 
 def _fault(error: duckdb.Error) -> IndexFault:

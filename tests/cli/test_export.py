@@ -85,11 +85,34 @@ def test_parts_are_exported_alone(run_tui: Tui) -> None:
     assert [one["patch_id"] for one in found["patches"]] == ["patch-417"]
 
 
-@pytest.mark.parametrize("what", ["evidence", "quarantine", "x"])
+@pytest.mark.parametrize("what", ["quarantine", "x"])
 def test_a_part_that_cannot_be_exported_is_bad_usage(run_tui: Tui, what: str) -> None:
     result = run_tui("export", GATEWAY, "--what", what)
     assert result.returncode == 2
     assert "attribution" in result.stderr
+
+
+def test_evidence_has_the_findings_of_the_audit_in_every_format(
+    run_tui: Tui, tmp_path: Path
+) -> None:
+    log = tmp_path / "a.jsonl"
+    lines = [
+        {"run_id": "1", "patch_id": "A", "verdict": "pass", "collected": 0, "merged": True},
+        {"run_id": "2", "patch_id": "=B", "verdict": "pass", "collected": 1, "passed": 1},
+    ]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    audited = json.loads(run_tui("audit", log, "--json").stdout)
+    found = body(run_tui("export", log, "--json", "--what", "evidence"))
+    assert found["findings"] == audited["findings"]
+    assert found["overturned"] == audited["overturned"]
+    assert [one["merged"] for one in found["overturned"]] == [True]
+    rows = csv_rows(run_tui("export", log, "--format", "csv", "--what", "evidence").stdout)
+    assert [row["rule"] for row in rows] == [one["rule"] for one in found["findings"]]
+    table = markdown_tables(run_tui("export", log, "--what", "evidence").stdout)
+    page = Page(run_tui("export", log, "--format", "html", "--what", "evidence").stdout)
+    titles = ("Overturned: logged passes that are none", "Findings, void first")
+    for title, count in zip(titles, (1, len(rows)), strict=True):
+        assert len(table[title]) == len(page.table(title)) == count
 
 
 def test_json_and_another_format_contradict_each_other(run_tui: Tui) -> None:

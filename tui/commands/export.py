@@ -10,7 +10,7 @@ import click
 from tui.opening import Selection, board_for, experiments_of, reports_on_experiments
 
 FORMATS = ("md", "html", "json", "csv")
-WHATS = ("attribution", "stability", "all")
+WHATS = ("attribution", "stability", "evidence", "all")
 STDOUT = Path("-")
 
 
@@ -44,7 +44,8 @@ def command(
     target: Path | None,
     force: bool,
 ) -> None:
-    """Write what tests are and how steady verdicts are, for a pull request, a page or a program.
+    """Write what tests are, how steady verdicts are and which prove nothing: for a pull request, a
+    page or a program.
 
     Markdown and HTML show the worst first and say what they leave out; JSON and CSV have all
     rows. With PATHs their experiments are exported, otherwise the newest of the index.

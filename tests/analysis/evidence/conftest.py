@@ -83,7 +83,7 @@ def _audited(
 def audited(tmp_path: Path) -> Iterator[Audit]:
     """Judges lines: `audited(line, ...)`, or `audited(logs={name: [line, ...]})`.
 
-    A line is an object or a text as it stands. inventory and require_proof configure; given is
+    A line is an object or a text as it stands. What else is named configures; given is
     the experiment named at ingest, tail what stands after the last newline.
     """
     opened: list[Any] = []
@@ -93,12 +93,21 @@ def audited(tmp_path: Path) -> Iterator[Audit]:
         logs: Mapping[str, list[Any]] | None = None,
         inventory: tuple[str, ...] | None = None,
         require_proof: bool = False,
+        prompt_versions: tuple[str, ...] = (),
+        reviewers: tuple[str, ...] = (),
+        bots: tuple[str, ...] = (),
         given: str | None = None,
         tail: str = "",
     ) -> Audited:
         plain = Config()
         policy = replace(plain.policy, require_proof=require_proof)
-        config = replace(plain, inventory=inventory, policy=policy)
+        config = replace(
+            plain,
+            inventory=inventory,
+            policy=policy,
+            prompt_versions=prompt_versions,
+            oracle=replace(plain.oracle, reviewers=reviewers, bots=bots),
+        )
         context = _audited(
             tmp_path / str(len(opened)), logs or {"a.jsonl": [*lines]}, config, given, tail
         )
