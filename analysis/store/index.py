@@ -18,7 +18,7 @@ from analysis.store.transaction import transaction
 
 __all__ = ["SCHEMA_VERSION", "Index", "open_index", "open_memory", "transaction"]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 @dataclass(frozen=True)
