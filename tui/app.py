@@ -313,14 +313,15 @@ class Soakboard(App[int]):
         from analysis.reports.export import format_of, write_report
         from tui.screens.export import ExportScreen
 
-        choice, made = self.choice, self._clock()
+        choice, made, desk = self.choice, self._clock(), self.desk()
 
         def write(target: Path, force: bool) -> None:
             form = format_of(target)
             assert form is not None
 
             def written(connection: duckdb.DuckDBPyConnection) -> str:
-                scope = Scope(What(what), tuple(chosen(connection, choice)), made, filter)
+                names = tuple(chosen(connection, choice))
+                scope = Scope(What(what), names, made, filter, desk())
                 write_report(connection, scope, form, target, force=force)
                 return f"Wrote {target}."
 

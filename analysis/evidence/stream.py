@@ -10,7 +10,9 @@ _TOLD = {
     "duplicate-run-id": Told("two runs under one name", "a run_id of its own for each run"),
     "clock-suspect": Told("a clock that was never set", "started, finished"),
     "alias-conflict": Told("two names of one field, two values", "canonical names only"),
-    "header-disagrees": Told("a report whose header counts other tests than it holds", "result file"),
+    "header-disagrees": Told(
+        "a report whose header counts other tests than it holds", "result file"
+    ),
     "suite-error": Told("an error beside the tests, of the suite itself", "result file"),
     "results-incomplete": Told("a report that is cut, or of a session that died", "result file"),
     "file-repaired": Told("a report with signs or bytes that it must not have", "result file"),

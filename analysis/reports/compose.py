@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from analysis.attribution.tell import Tell
 from analysis.model import Phase, UnitClass
+from analysis.quarantine.forms import span
+from analysis.quarantine.view import QuarantineView
 from analysis.queries.attributions import UnitRow
 from analysis.queries.canary_cells import CanaryRow
 from analysis.queries.overview import Overview
@@ -43,6 +45,8 @@ def document(content: Content) -> Document:
         sections.append(_stability(content.verdicts))
     if content.evidence is not None:
         sections.append(_evidence(content.evidence))
+    if content.quarantine is not None:
+        sections.append(_quarantine(content.quarantine))
     answer = trust_sentence(content.overview)
     if content.scope.what is not What.ALL:
         # A report on one question has its answer on top, and once.
@@ -337,3 +341,77 @@ def _findings(found: Evidence) -> Table:
         for one in found.findings[:MOST_ROWS]
     )
     return Table("Findings, void first", columns, rows, len(found.findings))
+
+
+def _quarantine(found: QuarantineView) -> Section:
+    lapsed = found.lapsed
+    owners = ", ".join(sorted({one.owner for one in lapsed}))
+    answer = f"{len(lapsed)} lapsed; owners: {owners}." if lapsed else "Nothing has lapsed."
+    notes = [one.sentence for one in found.found.complaints]
+    by_name = {one.name: one.test_id for one in found.listed}
+    notes += [f"{by_name[name]} {words}." for name, words in found.inert.items()]
+    if found.grows:
+        notes.append("The list only grows: more came than went in each of the last four weeks.")
+    if found.listed:
+        excused = found.excused
+        notes.append(
+            f"In all {excused.k} of {excused.n} executions were excused; a regression up to "
+            f"{found.upper:.1%} could hide behind the list."
+        )
+    return Section(
+        title="What is quarantined?",
+        answer=answer,
+        notes=tuple(notes),
+        tables=(_listed(found), _closed(found), _weeks(found)),
+    )
+
+
+def _listed(found: QuarantineView) -> Table:
+    columns = (
+        *(Column("state"), Column("test", _NAME), Column("expires"), Column("owner", _NAME)),
+        *(Column("held"), Column("renewed", _NUMBER), Column("excused", _NUMBER)),
+        *(Column("hides up to", _NUMBER), Column("reason")),
+    )
+    rows = []
+    for one in found.listed[:MOST_ROWS]:
+        price = found.prices[one.name]
+        rows.append(
+            (
+                one.state.value,
+                one.test_id if one.variant is None else f"{one.test_id} [{one.variant}]",
+                f"{one.expires_at:%Y-%m-%d %H:%MZ}",
+                one.owner,
+                span(one.held(found.now)),
+                str(one.renewals),
+                str(price.excused),
+                f"{price.upper:.1%}",
+                str(one.opened.fields["reason"]),
+            )
+        )
+    return Table("On the list, lapsed first", columns, tuple(rows), len(found.listed))
+
+
+def _closed(found: QuarantineView) -> Table:
+    columns = (Column("state"), Column("test", _NAME), Column("since"), Column("why"))
+    rows = tuple(
+        (
+            one.state.value,
+            one.test_id,
+            f"{one.events[-1].at:%Y-%m-%d %H:%MZ}",
+            str(one.events[-1].fields.get("reason") or "proven clean"),
+        )
+        for one in found.closed[:MOST_ROWS]
+    )
+    return Table("Left the list", columns, rows, len(found.closed))
+
+
+def _weeks(found: QuarantineView) -> Table:
+    columns = (
+        *(Column("week of"), Column("in", _NUMBER), Column("out", _NUMBER)),
+        Column("on the list", _NUMBER),
+    )
+    rows = tuple(
+        (f"{one.start:%Y-%m-%d}", str(one.inflow), str(one.outflow), str(one.listed))
+        for one in found.weeks
+    )
+    return Table("Week by week", columns, rows, len(rows))

@@ -10,6 +10,8 @@ from enum import StrEnum
 import duckdb
 
 from analysis.attribution.flips import Flip, find_flips
+from analysis.quarantine.desk import Desk
+from analysis.quarantine.view import QuarantineView, view
 from analysis.queries.attributions import UnitKey, UnitRow, worst_first
 from analysis.queries.audited import (
     AuditFinding,
@@ -38,6 +40,7 @@ class What(StrEnum):
     ATTRIBUTION = "attribution"
     STABILITY = "stability"
     EVIDENCE = "evidence"
+    QUARANTINE = "quarantine"
     ALL = "all"
 
 
@@ -46,13 +49,14 @@ class Scope:
     """What to export: of which experiments, as of when (UTC), and of which rows.
 
     filter: as in the dashboard's lists; it leaves out units, patches and overturned passes, and ""
-    leaves out none.
+    leaves out none. desk: where the quarantine list lies; None leaves it out.
     """
 
     what: What
     experiments: tuple[str, ...]
     made: datetime
     filter: str = ""
+    desk: Desk | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ class Content:
     classes: Classes | None
     verdicts: Verdicts | None
     evidence: Evidence | None
+    quarantine: QuarantineView | None = None
 
 
 def read(connection: duckdb.DuckDBPyConnection, scope: Scope) -> Content:
@@ -102,6 +107,7 @@ def read(connection: duckdb.DuckDBPyConnection, scope: Scope) -> Content:
         read_classes(connection, scope) if asks(scope, What.ATTRIBUTION) else None,
         read_verdicts(connection, scope) if asks(scope, What.STABILITY) else None,
         read_evidence(connection, scope) if asks(scope, What.EVIDENCE) else None,
+        view(connection, scope.desk) if scope.desk and asks(scope, What.QUARANTINE) else None,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import duckdb
 
 from analysis.errors import BadInput, EnvironmentFault
+from analysis.quarantine.forms import entry_json
 from analysis.reports.compose import document
 from analysis.reports.content import Content, Scope, What, read
 from analysis.reports.forms import (
@@ -96,7 +97,7 @@ def refuse_two_tables(what: What, form: Format) -> None:
     if what is What.ALL and form is Format.CSV:
         raise BadInput(
             "A CSV holds one table.",
-            "Choose --what attribution, stability or evidence, or JSON.",
+            "Choose --what attribution, stability, evidence or quarantine, or JSON.",
         )
 
 
@@ -152,6 +153,15 @@ def _lists(content: Content) -> Mapping[str, Iterable[Mapping[str, Any]]]:
     if content.evidence is not None:
         lists["findings"] = map(finding_json, content.evidence.findings)
         lists["overturned"] = map(overturned_json, content.evidence.overturned)
+    if content.quarantine is not None:
+        found = content.quarantine
+        lists["entries"] = (
+            entry_json(one, found.now, found.prices.get(one.name))
+            for one in (*found.listed, *found.closed)
+        )
+        lists["complaints"] = (
+            {"line": one.line, "sentence": one.sentence} for one in found.found.complaints
+        )
     return lists
 
 
@@ -169,7 +179,12 @@ class _Line:
 def _csv(content: Content) -> Iterator[str]:
     """A line a row of the frame of what was asked for."""
     # Reading, Markdown, HTML and JSON need no pandas, and it is slow to import.
-    from analysis.reports.frames import frame_of_findings, frame_of_patches, frame_of_units
+    from analysis.reports.frames import (
+        frame_of_entries,
+        frame_of_findings,
+        frame_of_patches,
+        frame_of_units,
+    )
 
     if content.classes is not None:
         frame = frame_of_units(content.classes.units)
@@ -177,6 +192,8 @@ def _csv(content: Content) -> Iterator[str]:
         frame = frame_of_patches(content.verdicts.canaries, content.verdicts.patches)
     elif content.evidence is not None:
         frame = frame_of_findings(content.evidence.findings)
+    elif content.quarantine is not None:
+        frame = frame_of_entries(content.quarantine)
     known = frame.astype(object).where(frame.notna(), None)
     writer = csv.writer(_Line(), lineterminator="\n")
     yield writer.writerow(frame.columns)

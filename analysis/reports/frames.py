@@ -24,6 +24,8 @@ import duckdb
 import pandas as pd
 
 from analysis.model import Phase
+from analysis.quarantine.forms import entry_json
+from analysis.quarantine.view import QuarantineView
 from analysis.queries.attributions import UnitRow, units
 from analysis.queries.audited import AuditFinding, audit_findings
 from analysis.queries.canary_cells import CanaryRow, canaries_of
@@ -44,6 +46,11 @@ _STABILITY = (
     "outage_runs", "tell", *(phase.value for phase in Phase),
 )  # fmt: skip
 
+_ENTRIES = (
+    "entry", "test_id", "variant", "state", "owner", "reason", "entered", "expires_at", "due",
+    "held_hours", "renewals", "row", "experiment", "signatures", "excused", "executed", "runs",
+    "patches", "upper",
+)  # fmt: skip
 _EVIDENCE = (
     "standing", "rule", "family", "experiment", "run_id", "patch_id", "logged", "verdict",
     "sentence", "path", "line",
@@ -116,6 +123,17 @@ def evidence_frame(
 ) -> pd.DataFrame:
     """One row a finding, void first: its rule, its record, the verdict before and after."""
     return frame_of_findings(audit_findings(connection, experiments))
+
+
+def frame_of_entries(found: QuarantineView) -> pd.DataFrame:
+    """One row an entry of the quarantine list, lapsed first, then what left it."""
+    rows = []
+    for one in (*found.listed, *found.closed):
+        made = entry_json(one, found.now, found.prices.get(one.name))
+        price = made.pop("price", {})
+        forms = [" ".join(part for part in form if part) for form in sorted(one.signatures)]
+        rows.append({**made, "signatures": "; ".join(forms), **price})
+    return pd.DataFrame.from_records(rows, columns=_ENTRIES)
 
 
 def frame_of_findings(found: Iterable[AuditFinding]) -> pd.DataFrame:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tui.opening import Selection, board_for, experiments_of, reports_on_experiments
 
+if TYPE_CHECKING:
+    from analysis.config import Config
+    from analysis.quarantine.desk import Desk
+
 FORMATS = ("md", "html", "json", "csv")
-WHATS = ("attribution", "stability", "evidence", "all")
+WHATS = ("attribution", "stability", "evidence", "quarantine", "all")
 STDOUT = Path("-")
 
 
@@ -71,7 +76,7 @@ def command(
     if into is not None:
         refuse_to_replace(into, force=force)
     with board_for(chosen) as board:
-        scope = Scope(part, tuple(experiments_of(board, chosen)), now())
+        scope = Scope(part, tuple(experiments_of(board, chosen)), now(), desk=_desk(board.config))
         if into is None:
             write(board.connection, scope, chosen_form, sys.stdout)
         else:
@@ -82,3 +87,12 @@ def _named(form: str | None, as_json: bool) -> str | None:
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} contradict each other.")
     return "json" if as_json else form
+
+
+def _desk(config: Config) -> Desk:
+    """The quarantine list of the project, which is empty where there is none."""
+    from analysis.board import now
+    from analysis.quarantine.desk import Desk
+    from analysis.quarantine.log import list_path
+
+    return Desk(list_path(config, Path.cwd()), config, "", now())

@@ -61,6 +61,7 @@ class EvidenceScreen(BoardScreen):
     row under the cursor."""
 
     tab = "evidence"
+    what = "evidence"
     question = "what is invalid or unproven, and what follows?"
     keys = _KEYS
     signs = (
