@@ -21,6 +21,7 @@ from textual.theme import Theme
 from analysis.config import load_config
 from analysis.errors import AnalysisError
 from analysis.quarantine.desk import Desk
+from analysis.quarantine.replay import State
 from analysis.queries.attributions import UnitKey
 from analysis.queries.causes import CauseRow
 from analysis.queries.experiments import Choice, chosen
@@ -360,10 +361,13 @@ class Soakboard(App[int]):
     def _read_masthead(self) -> None:
         choice = self.choice
 
-        def read(connection: duckdb.DuckDBPyConnection) -> Summary:
-            return summary(connection, chosen(connection, choice))
+        desk = self.desk()
 
-        def deliver(outcome: Outcome[Summary]) -> None:
+        def read(connection: duckdb.DuckDBPyConnection) -> tuple[Summary, int]:
+            found = summary(connection, chosen(connection, choice))
+            return found, len(desk().list_now().listed(State.LAPSED))
+
+        def deliver(outcome: Outcome[tuple[Summary, int]]) -> None:
             self.post_message(Headed(outcome))
 
         self.runner.ask("masthead", read, deliver)
@@ -371,9 +375,10 @@ class Soakboard(App[int]):
     def on_headed(self, event: Headed) -> None:
         """Show what stands above every screen."""
         if isinstance(event.outcome, Result):
-            found: Summary = event.outcome.value
+            found: Summary
+            found, lapsed = event.outcome.value
             self.experiments = found.experiments
-            self._head(newest=found.newest, void=found.void_passes)
+            self._head(newest=found.newest, void=found.void_passes, lapsed=lapsed)
 
     def _head(self, **changes: Any) -> None:
         self.masthead = replace(self.masthead, **changes)

@@ -108,15 +108,21 @@ def open_on(
     *,
     final: bool,
     ascii_only: bool = False,
+    own_list: bool = False,
 ) -> int:
-    """Open the dashboard on some logs, or on the index, until it is quit; its exit code."""
+    """Open the dashboard on some logs, or on the index, until it is quit; its exit code.
+
+    own_list: with a quarantine list that is gone afterwards, and not that of the project.
+    """
     from tui.app import Source
 
     with ExitStack() as stack:
-        index = index_for(db)
+        index, listed = index_for(db), None
         if paths and db is None:
-            index = Path(stack.enter_context(TemporaryDirectory(prefix="soakboard-"))) / "index"
-        return run(Source(index, paths, experiment, final), choice, start, ascii_only=ascii_only)
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="soakboard-")))
+            index, listed = folder / "index", folder / "quarantine.jsonl" if own_list else None
+        source = Source(index, paths, experiment, final, listed)
+        return run(source, choice, start, ascii_only=ascii_only)
 
 
 def run(source: Source, choice: Choice, start: Start, *, ascii_only: bool) -> int:

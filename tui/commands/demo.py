@@ -25,7 +25,16 @@ def command(ascii_only: bool) -> int:
 
     paths = tuple(sample_data() / part for part in _PARTS)
     everything = Choice(everything=True)
-    return open_on(paths, None, None, everything, Start(), final=True, ascii_only=ascii_only)
+    return open_on(
+        paths,
+        None,
+        None,
+        everything,
+        Start(),
+        final=True,
+        ascii_only=ascii_only,
+        own_list=True,
+    )
 
 
 def sample_data() -> Path:

@@ -7,6 +7,7 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
+from analysis.quarantine.view import QuarantineView, view
 from analysis.queries.detail import explaining
 from analysis.queries.overview import Overview, overview
 from tui.lines import Part, dim
@@ -62,6 +63,7 @@ class OverviewScreen(BoardScreen):
     def __init__(self, *, name: str | None = None) -> None:
         super().__init__(name=name)
         self._found: Overview | None = None
+        self._held: QuarantineView | None = None
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="overview-top"):
@@ -74,7 +76,9 @@ class OverviewScreen(BoardScreen):
         self.query_one(f"#{NEXT}").focus()
 
     def read_all(self) -> None:
+        desk = self.board.desk()
         self.ask("overview", overview)
+        self.ask("quarantine", lambda connection, _: view(connection, desk()))
 
     def read_list(self, list_id: str) -> None:
         """Everything is there; how many tasks are shown depends on the room for them."""
@@ -82,13 +86,18 @@ class OverviewScreen(BoardScreen):
             self._show_tasks()
 
     def show_answer(self, slot: str, value: Any) -> None:
+        if slot == "quarantine":
+            self._held = value
+            if self._found is None:
+                return
+            value = self._found
         self._found = value
         self.query_one(Answer).show_fitting(answer(value, self.board.look))
         classes = self.query_one(f"#{CLASSES}", RowList)
         most = max((one.units for one in value.classes), default=0)
         classes.painter = ClassPainter(value.units, most)
         classes.show(whole(value.classes, [one.unit_class for one in value.classes]))
-        facts = facts_of(value, self.board.look.glyphs)
+        facts = facts_of(value, self.board.look.glyphs, self._held)
         self.query_one(f"#{TRUST}", RowList).show(whole(facts, range(len(facts))))
         self._show_tasks()
         self.query_one("#history", Panel).show(
@@ -104,7 +113,8 @@ class OverviewScreen(BoardScreen):
         if self._found is None:
             return
         rows = self.query_one(f"#{NEXT}", RowList)
-        tasks = fitting_tasks(self._found.next, rows.size.height - 1)
+        lapsed = () if self._held is None else self._held.lapsed
+        tasks = fitting_tasks(self._found.next, rows.size.height - 1, lapsed)
         rows.show(whole(tasks, [(task.rank, task.position) for task in tasks]))
 
     def shown(self) -> Part:
@@ -131,7 +141,7 @@ class OverviewScreen(BoardScreen):
     def _current(self) -> Any:
         rows = self.the_list()
         row = None if rows is None else rows.current
-        return None if isinstance(row, Task) and row.cause is None else row
+        return None if isinstance(row, Task) and row.idle else row
 
     def do_open(self) -> None:
         row = self._current()
@@ -141,6 +151,8 @@ class OverviewScreen(BoardScreen):
                 self.board.open_detail(cause.sample, 1, 1)
             else:
                 self.board.open_cause(cause)
+        elif isinstance(row, Task):
+            self.board.go("quarantine")
         elif isinstance(row, Fact):
             self.board.go(row.target)
         elif row is not None:
@@ -150,6 +162,8 @@ class OverviewScreen(BoardScreen):
         row = self._current()
         if isinstance(row, Task) and row.cause is not None:
             return explaining(row.cause.sample) or ""
+        if isinstance(row, Task):
+            return "tui quarantine check"
         if isinstance(row, Fact):
             return "tui check"
         return "" if row is None else "tui attribute"

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.model import UnitClass
+from analysis.quarantine.replay import Entry
+from analysis.quarantine.view import QuarantineView
 from analysis.queries.causes import CauseRow
 from analysis.queries.overview import CanarySum, ClassCount, Overview, Rank, Tasks, Trust
 from tui.glyphs import Glyphs
@@ -23,19 +25,31 @@ LABEL_CELLS = 23
 
 @dataclass(frozen=True)
 class Task:
-    """A line of DO NEXT. cause is None where a rank has nothing to do; position: from 1 within
-    its rank of `of`."""
+    """A line of DO NEXT: a cause, or a quarantine entry that lapsed; neither where a rank has
+    nothing to do. position: from 1 within its rank of `of`."""
 
     rank: Rank
     cause: CauseRow | None
     position: int
     of: int
+    entry: Entry | None = None
+
+    @property
+    def idle(self) -> bool:
+        """There is nothing to do in this rank."""
+        return self.cause is None and self.entry is None
 
 
-def tasks_of(ranks: Sequence[Tasks], most: int) -> list[Task]:
+def tasks_of(ranks: Sequence[Tasks], most: int, lapsed: Sequence[Entry]) -> list[Task]:
     """The first `most` of each rank; a rank without any keeps its place."""
     found: list[Task] = []
     for rank in ranks:
+        if rank.rank is Rank.LAPSED and lapsed:
+            found += [
+                Task(rank.rank, None, position, len(lapsed), entry)
+                for position, entry in enumerate(lapsed[:most], start=1)
+            ]
+            continue
         found += [
             Task(rank.rank, cause, position, rank.total)
             for position, cause in enumerate(rank.first[:most], start=1)
@@ -43,13 +57,13 @@ def tasks_of(ranks: Sequence[Tasks], most: int) -> list[Task]:
     return found
 
 
-def fitting_tasks(ranks: Sequence[Tasks], room: int) -> list[Task]:
+def fitting_tasks(ranks: Sequence[Tasks], room: int, lapsed: Sequence[Entry] = ()) -> list[Task]:
     """As many of each rank as fit with their reasons under them; one of each at least."""
     for most in (3, 2):
-        tasks = tasks_of(ranks, most)
+        tasks = tasks_of(ranks, most, lapsed)
         if 2 * len(tasks) <= room:
             return tasks
-    return tasks_of(ranks, 1)
+    return tasks_of(ranks, 1, lapsed)
 
 
 def answer(found: Overview, look: Look) -> list[Line]:
@@ -145,7 +159,7 @@ class Fact:
     target: str
 
 
-def facts_of(found: Overview, glyphs: Glyphs) -> list[Fact]:
+def facts_of(found: Overview, glyphs: Glyphs, held: QuarantineView | None = None) -> list[Fact]:
     """What is known of the gate."""
     facts = [*_canary(found.red, "red failed", "bad accepted", glyphs)]
     facts += _canary(found.green, "green passed", "good refused", glyphs)
@@ -184,10 +198,21 @@ def facts_of(found: Overview, glyphs: Glyphs) -> list[Fact]:
     )
     outages = len(found.outages)
     where = f" {glyphs.dot} {plural(outages, 'outage')}" if outages else ""
-    facts.append(
-        Fact(_fact(glyphs.active, "quarantine", line(f"none{where}"), Ink.DIM), "", "quarantine")
-    )
+    facts.append(_quarantined(held, where, glyphs))
     return facts
+
+
+def _quarantined(held: QuarantineView | None, where: str, glyphs: Glyphs) -> Fact:
+    """How many tests are excused, and how much could hide behind them."""
+    if held is None or not held.listed:
+        none = line(f"none{where}")
+        return Fact(_fact(glyphs.active, "quarantine", none, Ink.DIM), "", "quarantine")
+    lapsed = len(held.lapsed)
+    said = line(bold(number(len(held.listed))), f", {lapsed} lapsed" if lapsed else "", where)
+    ink = Ink.BROKEN if lapsed or held.inert else Ink.FLAKE
+    sign = glyphs.lapsed if lapsed else glyphs.active
+    hides = f"hides {glyphs.at_most}{100 * held.upper:.0f}%" if held.excused.n else ""
+    return Fact(_fact(sign, "quarantine", said, ink), hides, "quarantine")
 
 
 def _canary(canary: CanarySum, deed: str, rate: str, glyphs: Glyphs) -> list[Fact]:
@@ -265,9 +290,12 @@ class TaskPainter:
         first = row.position <= 1
         mark = f"{getattr(look.glyphs, sign)} {row.rank.value:<{RANK_CELLS}} " if first else ""
         start = line(Span(mark, ink, bold=True)) if first else line(" " * (RANK_CELLS + 3))
+        room = width - cells(start)
+        if row.entry is not None:
+            task, because_ = self._lapsed(row, row.entry, room, look)
+            return [line(start, task), line(" " * cells(start), because_)][:lines]
         if row.cause is None:
             return [line(Span(mark, Ink.DIM), dim(f"{look.glyphs.dash} none"))]
-        room = width - cells(start)
         what = look.data(imperative(row.cause))
         if len(what) > room - cells(self._of(row)):
             what = f"{what.partition(';')[0].rstrip('.')}."
@@ -278,6 +306,12 @@ class TaskPainter:
             blank = " " * cells(start)
             made.append(line(blank, spread(why, where, room, look.glyphs.ellipsis)))
         return made
+
+    def _lapsed(self, row: Task, entry: Entry, room: int, look: Look) -> tuple[Line, Line]:
+        what = f"Renew or fix {look.test(entry.test_id, max(12, room - 24))}."
+        why = dim(f"owner {look.data(entry.owner)}, lapsed {entry.expires_at:%d %b %H:%MZ}")
+        task = spread(bold(what), self._of(row), room, look.glyphs.ellipsis)
+        return task, line(why)
 
     def _of(self, row: Task) -> Part:
         return dim(f" {row.position} of {number(row.of)} ")
