@@ -138,7 +138,10 @@ WITH lines AS MATERIALIZED (
         min(command) AS command, min(workspace_generation) AS workspace_generation,
         bool_or(merged) AS merged, min(source) AS source, min(model_id) AS model_id,
         min(prompt_sha256) AS prompt_sha256, min(runner_digest) AS runner_digest,
-        min(seed) AS seed, min(proof) AS proof,
+        min(seed) AS seed,
+        -- Several lines of a run can offer a block each.
+        CASE WHEN min(proof) <> max(proof) THEN json_merge_patch(min(proof), max(proof))::VARCHAR
+            ELSE min(proof) END AS proof,
         bool_or(kind = 'run_start') AS has_start, bool_or(kind = 'run_end') AS has_end,
         bool_or(kind = 'verdict') AS has_verdict, bool_or(complete = false) AS cut,
         -- The end marker speaks for the run; a verdict line only where there is none.
@@ -186,7 +189,12 @@ WITH lines AS MATERIALIZED (
             CASE WHEN min(prompt_sha256) <> max(prompt_sha256) THEN 'prompt_sha256' END,
             CASE WHEN min(runner_digest) <> max(runner_digest) THEN 'runner_digest' END,
             CASE WHEN min(seed) <> max(seed) THEN 'seed' END,
-            CASE WHEN min(proof) <> max(proof) THEN 'proof' END
+            CASE WHEN count(DISTINCT proof) > 2 OR len(list_filter(
+                ['log', 'response', 'cache', 'manifest', 'lease', 'receipt', 'grant', 'route',
+                    'oracle', 'workspace'],
+                lambda block: json_extract(min(proof), '$.' || block)
+                    <> json_extract(max(proof), '$.' || block)
+            )) > 0 THEN 'proof' END
         ], lambda name: name IS NOT NULL) AS disagreeing
     FROM keyed
     GROUP BY ALL

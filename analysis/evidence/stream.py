@@ -37,6 +37,14 @@ RULES = (
         "'its lines disagree about ' || array_to_string(r.disagreeing, ', ')",
     ),
     RunRule(
+        "records-disagree",
+        Family.STREAM,
+        Standing.VOID,
+        _TOLD["records-disagree"],
+        "list_contains(r.disagreeing, 'proof')",
+        "'its lines offer proofs that contradict each other'",
+    ),
+    RunRule(
         "duplicate-run-id",
         Family.STREAM,
         Standing.NOTE,

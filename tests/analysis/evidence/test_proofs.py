@@ -568,6 +568,20 @@ def test_a_batch_has_a_transcript_for_each_approval(audited: Any) -> None:
     assert audited(*whole, refused).rules() == set()
 
 
+def test_lines_of_a_run_can_offer_a_block_each_and_must_not_contradict(audited: Any) -> None:
+    end = {**CONTEXT, "kind": "run_end", "proof": {"lease": SOUND["lease"]}}
+    start = {"kind": "run_start", "run_id": "1"}
+    said = {**CONTEXT, "kind": "verdict", "proof": {"receipt": SOUND["receipt"]}}
+    assert audited(start, end, said).rules() == set()
+    bad = {**said, "proof": {"receipt": {**SOUND["receipt"], "model_id": "n"}}}
+    assert audited(start, end, bad).rules() == {"receipt-mismatch:model_id"}
+    for token in (0, 2):
+        other = {**said, "proof": {"lease": {**SOUND["lease"], "token": token}}}
+        found = audited(start, end, other)
+        assert found.rules() == {"records-disagree"}
+        assert found.standing() == ("void", "none", False)
+
+
 FAMILIES = sorted({case[1] for case in CASES} - {"log"})
 
 
