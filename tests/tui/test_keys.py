@@ -108,11 +108,12 @@ def test_every_key_does_something_or_says_why_not(index: Path, tab: str) -> None
 def test_a_key_that_does_not_apply_stands_in_brackets_and_says_why(index: Path) -> None:
     async def test() -> None:
         async with opened(index, (120, 40), start=Start("tests")) as (app, pilot):
+            await press(app, pilot, "c")
             footer = app.screen.query_one(Footer)
-            assert "(Q quarantine)" in "".join(span.text for span in footer.lines_now()[0])
-            await press(app, pilot, "Q")
+            assert "(a all of them)" in "".join(span.text for span in footer.lines_now()[0])
+            await press(app, pilot, "a")
             said = app.screen.query_one(ToastLine).text
-            assert said.startswith("Refused: invalid evidence (row V1) is not a test flake")
+            assert said == "One experiment is compared with one other."
 
     run(test())
 

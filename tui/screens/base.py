@@ -370,18 +370,9 @@ class BoardScreen(Screen[None]):
         shown = self.query_one(NoticeBoard).notice
         if name == "copy" and shown is not None:
             return "" if shown.copy else "There is nothing to copy here."
-        of_rows = (
-            "open",
-            "export",
-            "freeze",
-            "filter",
-            "sort",
-            "reverse",
-            "group",
-            "right",
-            "left",
-        )
-        return "There is no row here." if name in of_rows else None
+        of_rows = ("open", "export", "freeze", "filter", "sort", "reverse", "group")
+        there = (*MOVES, *of_rows, "right", "left")
+        return "There is no row here." if name in there else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys are text while a filter is typed."""
