@@ -345,7 +345,8 @@ def _read_on(
     """New bytes of a source, after those that are known."""
     source_id = known.source_id if known else ledger.next_id(connection)
     before = known.counts.before_the_tail() if known else Counts()
-    rows.drop(connection, source_id, before.done)
+    if known:
+        rows.drop(connection, source_id, before.done)
     source, counts = source.read_on(connection, source_id, before)
     twin = ledger.holder_of(connection, source.content, source.given.name)
     if twin:
@@ -370,7 +371,8 @@ def _changed(
     if twin:
         return _same_content(connection, source, source_id, known, twin)
     before = known.counts.before_the_tail() if known and grown and has_rows else Counts()
-    rows.drop(connection, source_id, before.done)
+    if known:
+        rows.drop(connection, source_id, before.done)
     counts = source.read(connection, source_id, before)
     return _counted(connection, source, source_id, known, counts, grown=grown)
 

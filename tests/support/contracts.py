@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from analysis.quarantine.events import Event, Kind, Signature, entry_id, stamp
@@ -52,3 +53,27 @@ def event(kind: Kind, at: float = 0, test_id: str = TEST, **fields: Any) -> Even
 def log(*events: Event) -> bytes:
     """The log of some events."""
     return b"".join(one.text().encode() + b"\n" for one in events)
+
+
+OTHERS = ("a.py::lapsed", "b.py::active", "c.py::unlocked", "d.py::gone", "e.py::clean")
+
+
+def full_list(folder: Path, clock: datetime) -> Path:
+    """A list with an entry in every state, as of a clock."""
+    now = (clock - START).total_seconds() / 3600
+    lapsed, active, unlocked, gone, clean = OTHERS
+    path = folder / "quarantine.jsonl"
+    long = stamp(clock + timedelta(hours=9, minutes=40))
+    events = [
+        event(Kind.QUARANTINED, now - 30, lapsed, owner="mara"),
+        event(Kind.QUARANTINED, now - 14, active, owner="jonas", expires_at=long),
+        event(Kind.QUARANTINED, now - 70, unlocked, owner="jonas"),
+        event(Kind.UNLOCKED, now - 5, unlocked, paths=["c.py"], only_waits=False),
+        event(Kind.QUARANTINED, now - 60, gone),
+        event(Kind.REVOKED, now - 50, gone, reason="it was a race"),
+        event(Kind.QUARANTINED, now - 200, clean),
+        event(Kind.UNLOCKED, now - 190, clean),
+        event(Kind.RELEASED, now - 100, clean, k=0, n=188),
+    ]
+    path.write_bytes(log(*events))
+    return path

@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from contracts import full_list
 from dashboard import CLOCK, NARROW, SAMPLES, WIDE, index_of, opened, press, run, settled, text_of
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -43,6 +44,15 @@ KEYS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "filter": ("tests", ("slash", "r", "a", "c", "e")),
     "nothing-left": ("tests", ("slash", "z", "z", "z", "enter")),
 }
+LISTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "quarantine": ("quarantine", ()),
+    "quarantine-contract": ("quarantine", ("enter",)),
+    "quarantine-renew": ("quarantine", ("R",)),
+    "quarantine-note": ("quarantine", ("N",)),
+    "freeze-refused": ("tests", ("down", "down", "down", "Q")),
+    "overview-lapsed": ("overview", ()),
+}
+"""The same with a quarantine list that has an entry in every state."""
 STATES = ("empty", "error")
 SIZES = {"80x24": NARROW, "120x40": WIDE}
 
@@ -117,6 +127,25 @@ def test_a_screen_is_drawn_as_it_was(index: Path, name: str, size: str) -> None:
             await press(app, pilot, *keys)
             # A filter is asked for a moment after the last key.
             await pilot.pause(0.3)
+            await settled(app, pilot)
+            fits(app, SIZES[size])
+            held(f"{name}-{size}", masked(text_of(app), index.parent) + "\n")
+
+    run(test())
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", LISTED)
+def test_a_screen_with_a_quarantine_list_is_drawn_as_it_was(
+    index: Path, tmp_path: Path, name: str, size: str
+) -> None:
+    tab, keys = LISTED[name]
+
+    async def test() -> None:
+        where = Source(index, quarantine=full_list(tmp_path, CLOCK))
+        async with opened(where, SIZES[size], start=Start(tab)) as (app, pilot):
+            await press(app, pilot, *keys)
+            await pilot.pause(0.5)
             await settled(app, pilot)
             fits(app, SIZES[size])
             held(f"{name}-{size}", masked(text_of(app), index.parent) + "\n")

@@ -17,7 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from contracts import event
+from contracts import log as quarantine_log
 from dashboard import SOAKS
+from logs import TEST as ID
+from logs import Log, passes
+
+from analysis.quarantine.events import Kind
 
 TMUX = shutil.which("tmux")
 TUI = Path(sys.executable).with_name("tui")
@@ -192,6 +198,63 @@ def test_rows_that_another_process_ingests_appear(terminal: Terminal, tmp_path: 
     terminal.see("7 runs")
     terminal.press("q")
     terminal.see("code=0")
+
+
+def test_a_lead_reads_the_list_renews_releases_and_revokes(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    flaky, clean, raced = ID, "tests/test_clean.py::test_c", "tests/test_raced.py::test_r"
+    home, db = tmp_path / "home", tmp_path / "index.duckdb"
+    (home / ".gitconfig").write_text("[user]\n\temail = mara@example.org\n")
+    counts = {"serial": 1, "repeat": 10, "tightened": 10, "loaded": 4}
+    logs = []
+    for number in range(3):
+        log_ = Log(f"n{number}", slot=10_000 * number).header().soak(12).stress(counts)
+        logs.append(log_.stress(counts, "green").write(tmp_path))
+    later = Log("later", slot=700_000).header()
+    for _ in range(20):
+        tests = [passes(clean, iteration=at) for at in range(10)]
+        later = later.run("subject", "repeat", tests)
+    logs.append(later.write(tmp_path))
+
+    def tui(*arguments: object) -> None:
+        command = [str(TUI), *map(str, arguments)]
+        subprocess.run(command, check=True, timeout=120, cwd=home, capture_output=True)
+
+    path = home / "quarantine.jsonl"
+    path.write_bytes(
+        quarantine_log(
+            event(Kind.QUARANTINED, -5000, clean, owner="jonas"),
+            event(Kind.UNLOCKED, -4900, clean),
+            event(Kind.QUARANTINED, -30, raced, owner="jonas"),
+        )
+    )
+    tui("ingest", "-q", "--db", db, logs[0])
+    tui("quarantine", "add", flaky, "--owner", "mara", "--reason", "seed", "--db", db)
+    tui("ingest", "-q", "--db", db, logs[1])
+    tui("quarantine", "renew", flaky, "--db", db)
+    tui("ingest", "-q", "--db", db, logs[2], logs[3])
+
+    terminal.type(f"{TUI} --db {db} --all --screen quarantine; echo code=$?")
+    terminal.see("1 LAPSED", "Owner: jonas", "3 listed")
+    terminal.press("Enter")
+    terminal.see("EVENTS", "tests/test_raced.py::test_r")
+    terminal.press("Escape")
+    terminal.see("PER WEEK")
+    terminal.press("V")
+    terminal.see("Revoke: it should never have been listed")
+    terminal.type("a race")
+    terminal.see("NOTHING LAPSED", "2 listed")
+    terminal.press("L", "Enter")
+    terminal.see("1 listed")
+    terminal.press("R")
+    terminal.see("Approved by")
+    terminal.type("lead@example.org")
+    terminal.see("Renewed")
+    terminal.press("q")
+    terminal.see("code=0")
+    kinds = [json.loads(line)["event"] for line in path.read_text().splitlines()]
+    assert kinds[3:] == ["quarantined", "renewed", "revoked", "released", "renewed"]
 
 
 def verdicts(experiment: str, runs: int) -> str:

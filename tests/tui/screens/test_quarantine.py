@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from contracts import TEST, event, hours, log
+from contracts import TEST, event, full_list, log
 from dashboard import CLOCK, NARROW, SAMPLES, WIDE, index_of, opened, press, run, text_of, until
 from logs import Log
 
-from analysis.quarantine.events import Kind, stamp
+from analysis.quarantine.events import Kind
 from tui.app import Soakboard, Source
 from tui.screens.form import FormScreen, TellingScreen
 from tui.state import Start
 from tui.widgets.frame import Footer, ToastLine
 
 FLAKY = "tests/test_order.py::test_total"
-OTHERS = ("a.py::lapsed", "b.py::active", "c.py::unlocked", "d.py::gone", "e.py::clean")
 
 
 @pytest.fixture(scope="module")
@@ -28,29 +26,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return index_of(folder, log_.stress(counts).stress(counts, "green").write(folder))
 
 
-def listed(folder: Path) -> Path:
-    """A list with an entry in every state, as of the tests' clock."""
-    now = (CLOCK - hours(0)).total_seconds() / 3600
-    lapsed, active, unlocked, gone, clean = OTHERS
-    path = folder / "quarantine.jsonl"
-    long = stamp(CLOCK + timedelta(hours=9, minutes=40))
-    events = [
-        event(Kind.QUARANTINED, now - 30, lapsed, owner="mara"),
-        event(Kind.QUARANTINED, now - 14, active, owner="jonas", expires_at=long),
-        event(Kind.QUARANTINED, now - 70, unlocked, owner="jonas"),
-        event(Kind.UNLOCKED, now - 5, unlocked, paths=["c.py"], only_waits=False),
-        event(Kind.QUARANTINED, now - 60, gone),
-        event(Kind.REVOKED, now - 50, gone, reason="it was a race"),
-        event(Kind.QUARANTINED, now - 200, clean),
-        event(Kind.UNLOCKED, now - 190, clean),
-        event(Kind.RELEASED, now - 100, clean, k=0, n=188),
-    ]
-    path.write_bytes(log(*events))
-    return path
-
-
 def source(index: Path, folder: Path) -> Source:
-    return Source(index, quarantine=listed(folder))
+    return Source(index, quarantine=full_list(folder, CLOCK))
 
 
 def said(app: Soakboard) -> str:
@@ -218,7 +195,7 @@ def test_an_empty_list_says_that_nothing_is_excused(index: Path, tmp_path: Path)
 def test_a_line_that_is_not_obeyed_is_what_the_screen_says_first(
     index: Path, tmp_path: Path
 ) -> None:
-    path = listed(tmp_path)
+    path = full_list(tmp_path, CLOCK)
     path.write_bytes(path.read_bytes() + b"[red]nonsense[/]\n")
 
     async def test() -> None:
