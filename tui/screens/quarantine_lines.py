@@ -147,7 +147,9 @@ def contract(entry: Entry, view: QuarantineView, width: int, height: int, look: 
             "; ".join(map(signature, sorted(entry.signatures))) + ". Anything else blocks.",
         ),
     ]
-    if price is not None:
+    if price is not None and not price.excused.n:
+        rows.append(("hides", "no run of it since it was entered: nothing is known"))
+    elif price is not None:
         rows.append(
             (
                 "hides",
