@@ -65,6 +65,16 @@ class Asked:
     fixtures: tuple[str, ...] = ()
     approved_by: str = ""
 
+    def evidence(self, connection: duckdb.DuckDBPyConnection) -> Evidence:
+        """What is known of the test. BadInput: no experiment has it."""
+        return evidence_for(
+            connection,
+            self.test_id,
+            variant=self.variant,
+            experiment=self.experiment,
+            patch=self.patch,
+        )
+
 
 @dataclass(frozen=True)
 class Desk:
@@ -88,13 +98,7 @@ class Desk:
         self, connection: duckdb.DuckDBPyConnection, asked: Asked, listed: QuarantineList
     ) -> Contract:
         """What would be entered for a test, and whether it may be."""
-        found = evidence_for(
-            connection,
-            asked.test_id,
-            variant=asked.variant,
-            experiment=asked.experiment,
-            patch=asked.patch,
-        )
+        found = asked.evidence(connection)
         unit = found.unit
         entry = listed.of(unit.test_id, unit.variant)
         life = asked.life or timedelta(hours=self.config.policy.quarantine_hours)
@@ -150,13 +154,7 @@ class Desk:
         """Keep a test for longer, on fresh evidence."""
 
         def decide(listed: QuarantineList) -> Event:
-            found = evidence_for(
-                connection,
-                asked.test_id,
-                variant=asked.variant,
-                experiment=asked.experiment,
-                patch=asked.patch,
-            )
+            found = asked.evidence(connection)
             unit = found.unit
             entry = listed.of(unit.test_id, unit.variant)
             life = asked.life or timedelta(hours=self.config.policy.quarantine_hours)

@@ -37,6 +37,7 @@ from tui.screens.evidence_lines import (
     found_note,
     record_sections,
 )
+from tui.screens.page import PageScreen
 from tui.state import Ordering
 from tui.widgets.document import Document
 from tui.widgets.frame import Answer
@@ -299,7 +300,7 @@ class RecordsScreen(BoardScreen):
         return "" if row is None else f"{row.path}:{row.line}"
 
 
-class RecordScreen(BoardScreen):
+class RecordScreen(PageScreen):
     """What stands on one line of a log. path: the steps between the screen and here."""
 
     tab = "evidence"
@@ -339,24 +340,6 @@ class RecordScreen(BoardScreen):
     def steps(self) -> Sequence[str]:
         name = self._place.path.rpartition("/")[2]
         return ["Evidence", *self._path, f"{name}:{self._place.line}"]
-
-    def refusal(self, name: str) -> str:
-        if name in ("pick", "everything", "compare", "export"):
-            return "Esc goes back to the screen first."
-        return ""
-
-    def do_back(self) -> None:
-        self.board.pop_screen()
-
-    def panels(self) -> int:
-        """Tab goes from heading to heading."""
-        return 2
-
-    def do_panel(self) -> None:
-        self.query_one(Document).to_section(1)
-
-    def do_panel_back(self) -> None:
-        self.query_one(Document).to_section(-1)
 
     def copied(self) -> str:
         return f"{self._place.path}:{self._place.line}"

@@ -17,6 +17,7 @@ from tui.lines import Part, dim
 from tui.look import Look, number, plural
 from tui.screens.base import BoardScreen
 from tui.screens.form import FormScreen
+from tui.screens.page import PageScreen
 from tui.screens.quarantine_lines import (
     EntryPainter,
     answer,
@@ -229,7 +230,7 @@ def _nothing(look: Look) -> Notice:
     )
 
 
-class ContractScreen(BoardScreen):
+class ContractScreen(PageScreen):
     """One entry, whole."""
 
     tab = "quarantine"
@@ -254,24 +255,6 @@ class ContractScreen(BoardScreen):
 
     def steps(self) -> Sequence[str]:
         return ["Quarantine", self._entry.test_id]
-
-    def refusal(self, name: str) -> str:
-        if name in ("pick", "everything", "compare", "export"):
-            return "Esc goes back to the screen first."
-        return ""
-
-    def panels(self) -> int:
-        """Tab goes from heading to heading."""
-        return 2
-
-    def do_panel(self) -> None:
-        self.query_one(Document).to_section(1)
-
-    def do_panel_back(self) -> None:
-        self.query_one(Document).to_section(-1)
-
-    def do_back(self) -> None:
-        self.board.pop_screen()
 
     def copied(self) -> str:
         return self._entry.test_id

@@ -11,7 +11,7 @@ from analysis.queries.run_record import FailedTest, RunFinding, RunRecord, run_r
 from tui.inks import Ink
 from tui.lines import BLANK, Line, Part, Span, bold, cells, dim, fit, line, wrapped
 from tui.look import Look, number, plural
-from tui.screens.base import BoardScreen
+from tui.screens.page import PageScreen
 from tui.widgets.document import Document, Section, heading
 from tui.widgets.frame import Answer
 from tui.widgets.notice import Notice
@@ -22,7 +22,7 @@ _LEAST_FACT = 60
 _STANDINGS = {"void": Ink.INVALID, "unproven": Ink.HARNESS, "note": Ink.DIM}
 
 
-class RunScreen(BoardScreen):
+class RunScreen(PageScreen):
     """A run on top of another screen; ← → go to its neighbours.
 
     tab: of the screen beneath. path: the steps to here. runs: ids of an experiment; at: the one
@@ -95,10 +95,9 @@ class RunScreen(BoardScreen):
     # Actions
 
     def refusal(self, name: str) -> str:
-        if name in ("pick", "everything", "compare"):
-            return "Esc goes back to the screen first."
-        if name == "export":
-            return "A run is exported with its soak: Esc, then e."
+        refused = super().refusal(name)
+        if refused:
+            return refused
         if name == "copy" and self._record is None:
             return "There is no record to copy the place of."
         if name == "right" and self._at == len(self._runs) - 1:
@@ -117,19 +116,6 @@ class RunScreen(BoardScreen):
         self._at = at
         self.read_all()
         self.refresh_frame()
-
-    def panels(self) -> int:
-        """Tab goes from heading to heading."""
-        return 2
-
-    def do_panel(self) -> None:
-        self.query_one(Document).to_section(1)
-
-    def do_panel_back(self) -> None:
-        self.query_one(Document).to_section(-1)
-
-    def do_back(self) -> None:
-        self.board.pop_screen()
 
     def copied(self) -> str:
         return "" if self._record is None else f"{self._record.path}:{self._record.line}"

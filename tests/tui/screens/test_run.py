@@ -290,7 +290,7 @@ def test_tab_jumps_from_heading_to_heading(index: Path) -> None:
         ("x", "Esc goes back to the screen first."),
         ("c", "Esc goes back to the screen first."),
         ("a", "Esc goes back to the screen first."),
-        ("e", "A run is exported with its soak: Esc, then e."),
+        ("e", "Esc goes back to the screen first."),
         ("slash", "There is no list here."),
         ("s", "There is no list here."),
         ("Q", "Freeze means nothing on this screen."),
