@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -237,3 +239,22 @@ def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads(capsys.readouterr().out)["formats"]
     assert [one["name"] for one in listed] == [form.name for form in FORMATS]
     assert all(form.title in text for form in FORMATS)
+
+
+def test_a_report_of_pytest_has_the_ids_of_pytest(tui: Tui, tmp_path: Path) -> None:
+    folder = tmp_path / "suite" / "tests"
+    text = "import pytest\n\nclass TestB:\n    @pytest.mark.parametrize('x', ['a-b', '[c]'])\n"
+    write(folder / "test_m.py", f"{text}    def test_x(self, x): pass\n\ndef test_y(): pass\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    ids = subprocess.run(
+        [*command, "--collect-only"],
+        cwd=folder.parent,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout.splitlines()
+    report = [*command, "--junitxml=r.xml", "-o", "junit_family=xunit1"]
+    subprocess.run(report, cwd=folder.parent, capture_output=True, check=True)
+    tui.ingest(folder.parent / "r.xml")
+    found = {row["test_id"] for row in tui.sql("SELECT test_id FROM results")}
+    assert found == {one for one in ids if "::" in one}

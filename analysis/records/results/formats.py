@@ -34,9 +34,10 @@ class Format:
 JUNIT = Format(
     junit.NAME,
     "JUnit XML",
-    "pytest --junitxml=FILE; Maven Surefire and Gradle by themselves; gotestsum --junitfile FILE; "
-    "jest-junit; vitest and Playwright --reporter=junit; cargo nextest with a JUnit profile; "
-    "GoogleTest --gtest_output=xml:FILE; Bazel's test.xml; most others",
+    "pytest --junitxml=FILE -o junit_family=xunit1 (then ids are node ids); Maven Surefire and "
+    "Gradle by themselves; gotestsum --junitfile FILE; jest-junit; vitest and Playwright "
+    "--reporter=junit; cargo nextest with a JUnit profile; GoogleTest --gtest_output=xml:FILE; "
+    "Bazel's test.xml; most others",
     junit.read,
 )
 REPORTLOG = Format(
