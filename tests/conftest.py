@@ -14,8 +14,10 @@ from hypothesis import settings
 import tui
 
 # How long an example takes says something about the machine and nothing about the code.
-settings.register_profile("soakboard", deadline=None)
-settings.load_profile("soakboard")
+# HYPOTHESIS_PROFILE=thorough looks at many more of them.
+settings.register_profile("soakboard", deadline=None, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "soakboard"))
 
 Tui = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -85,7 +85,7 @@ def test_parts_are_exported_alone(run_tui: Tui) -> None:
     assert [one["patch_id"] for one in found["patches"]] == ["patch-417"]
 
 
-@pytest.mark.parametrize("what", ["quarantine", "x"])
+@pytest.mark.parametrize("what", ["quarantines", "x"])
 def test_a_part_that_cannot_be_exported_is_bad_usage(run_tui: Tui, what: str) -> None:
     result = run_tui("export", GATEWAY, "--what", what)
     assert result.returncode == 2

@@ -458,3 +458,23 @@ def test_the_same_failure_is_of_the_same_signature() -> None:
 
     assert signature("failed", "AssertionError", "clock crossed a boundary: 41 != 42") == SIGNATURE
     assert signature("failed", "AssertionError", None).form == ""
+
+
+@pytest.mark.parametrize("form", ["md", "html", "json", "csv"])
+def test_every_format_has_what_is_listed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    form: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, event(Kind.QUARANTINED, 0, "t.py::=cmd[<b>]", owner="=mara"))
+    path = Log("night").header().soak(1).write(tmp_path)
+    assert main(["export", str(path), "--what", "quarantine", "--format", form]) == ExitCode.YES
+    out = capsys.readouterr().out
+    assert "t.py::=cmd[" in out
+    assert "<b>" not in out or form in ("json", "csv", "md")
+    assert not [line for line in out.splitlines() if form == "csv" and ",=mara" in line]
+    if form == "json":
+        (entry,) = json.loads(out)["entries"]
+        assert entry["owner"] == "=mara"

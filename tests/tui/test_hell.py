@@ -98,7 +98,7 @@ def test_every_test_has_a_detail_a_copy_and_a_toast(index: Path) -> None:
             await press(app, pilot, "b", "b", "b", "b", "g")
             copied = set()
             for _ in HELL:
-                await walk(app, pilot, NARROW, "y", "Q", "enter")
+                await walk(app, pilot, NARROW, "y", "enter")
                 assert len(app.screen_stack) == 3
                 await walk(app, pilot, NARROW, "G", "escape")
                 await press(app, pilot, "y")

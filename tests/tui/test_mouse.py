@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dashboard import NARROW, SAMPLES, index_of, opened, press, run, settled, text_of
+from dashboard import NARROW, SAMPLES, index_of, opened, press, run, settled, text_of, until
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 
@@ -80,8 +80,9 @@ def test_the_footer_acts_and_says_why_not(index: Path) -> None:
         async with opened(index, SIZE, start=Start("tests")) as (app, pilot):
             await click(app, pilot, "group", nth=-1)
             assert "Grouped by patch." in text_of(app)
-            await click(app, pilot, "(Q quarantine)")
-            assert "Refused" in text_of(app)
+            await click(app, pilot, "Q quarantine")
+            await until(pilot, lambda: "Quarantine refused" in text_of(app))
+            await press(app, pilot, "escape")
             await click(app, pilot, "? help")
             assert "Help: Tests" in text_of(app)
 

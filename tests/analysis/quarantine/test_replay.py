@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from contracts import SIGNATURE, START, TEST, event, hours, log
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -248,3 +248,4 @@ class Lives(RuleBasedStateMachine):
 
 
 TestLives = Lives.TestCase
+TestLives.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
