@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -78,11 +79,15 @@ def command(
 
 def need_a_terminal() -> None:
     """BadInput where there is none, before anything large is imported."""
-    if sys.stdout is None or not sys.stdout.isatty() or sys.stdin is None or not sys.stdin.isatty():
+    if not _has_terminal():
         raise BadInput(
             "The dashboard needs a terminal.",
             "`tui check` and `tui attribute` answer without one; `tui export` writes a report.",
         )
+
+
+def _has_terminal() -> bool:
+    return all(one is not None and one.isatty() for one in (sys.stdin, sys.stdout))
 
 
 def start_at(screen: str | None, test: str | None, patch: str | None, text: str | None) -> Start:
@@ -114,6 +119,35 @@ def open_on(
 
     own_list: with a quarantine list that is gone afterwards, and not that of the project.
     """
+    try:
+        return _opened(
+            paths,
+            db,
+            experiment,
+            choice,
+            start,
+            final=final,
+            ascii_only=ascii_only,
+            own_list=own_list,
+        )
+    finally:
+        # The thread that reads the terminal does not always end with it, and would keep the
+        # process, which is done.
+        if not _has_terminal():
+            os._exit(ExitCode.INTERRUPTED)
+
+
+def _opened(
+    paths: tuple[Path, ...],
+    db: Path | None,
+    experiment: str | None,
+    choice: Choice,
+    start: Start,
+    *,
+    final: bool,
+    ascii_only: bool,
+    own_list: bool,
+) -> int:
     from tui.app import Source
 
     with ExitStack() as stack:
